@@ -168,6 +168,12 @@ def test_nan_is_the_extreme() -> None:
             assert np.isnan(extremes.amax.kernel(x, (0,), False)) and np.isnan(extremes.amin.kernel(x, (0,), False))
             both = np.stack([x, -x], 1)
             assert np.isnan(extremes.amax.kernel(both, (0,), False)).all()
+    rows = np.random.default_rng(0).standard_normal((300, 77))
+    rows[3, 5], rows[9, 70], rows[9, 2], rows[200] = np.nan, np.inf, -np.inf, -np.inf  # whose sum is no number either
+    for dtype in (np.float32, np.float64):
+        x = rows.astype(dtype)
+        assert np.array_equal(extremes.amax.kernel(x, (1,), False), x.max(1), equal_nan=True)
+        assert np.array_equal(extremes.amin.kernel(x, (1,), False), x.min(1), equal_nan=True)
 
 
 @settings(deadline=None)

@@ -1,7 +1,8 @@
 /* What loops over rows reduce their numbers in: so many lanes side by side that several vector registers take them in at
    once. One register alone would wait for each sum before it can begin the next.
 
-   A row is gone through by LANES, and what is left of it by FEW_LANES, of which the last ones may be idle. */
+   A long row is gone through by LANES, a short one and what is left of a long one by FEW_LANES, a single register, of
+   which the last lanes may be idle. */
 #ifndef LEAFGRAD_LANES_H
 #define LEAFGRAD_LANES_H
 
@@ -36,10 +37,16 @@
 #define DEFINE_LANES(kind, real, integer, count, few)                                                                  \
     DEFINE_JOINED(sum_##kind, real, count, few, ADDED)                                                                 \
     DEFINE_JOINED(largest_##kind, real, count, few, GREATER)                                                           \
+    DEFINE_JOINED(sum_few_##kind, real, few, few, ADDED)                                                               \
+    DEFINE_JOINED(largest_few_##kind, real, few, few, GREATER)                                                         \
     INLINE real larger_##kind(real a, real b) { return GREATER(a, b); }                                                \
     INLINE void fill_##kind(real *lanes, real value)                                                                   \
     {                                                                                                                  \
         SIMD for (int j = 0; j < count; j++) lanes[j] = value;                                                         \
+    }                                                                                                                  \
+    INLINE void fill_few_##kind(real *lanes, real value)                                                               \
+    {                                                                                                                  \
+        SIMD for (int j = 0; j < few; j++) lanes[j] = value;                                                           \
     }                                                                                                                  \
     /* the lane of an element that lies so far from the first one; -1 if none of these lanes has it */                 \
     INLINE integer lane_##kind(ptrdiff_t away) { return away >= 0 && away < count ? (integer)away : -1; }

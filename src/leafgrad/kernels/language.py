@@ -162,6 +162,11 @@ def exp(x: A) -> A:
     return x.exp() if hasattr(x, "exp") else np.exp(x)
 
 
+def exp_to_one(x: A) -> A:
+    """exp of numbers that are not positive, so that nothing can be too large."""
+    return exp(x)
+
+
 def expm1(x: A) -> A:
     return x.expm1() if hasattr(x, "expm1") else np.expm1(x)
 

@@ -15,6 +15,7 @@
 
 #include <math.h>
 
+#include "lanes.h"
 #include "vectors.h"
 
 #define LANES 64
@@ -36,34 +37,95 @@ typedef void (*reduction_loop)(
    same way: what the processor cannot guess, which of two numbers is larger, must not be a branch. */
 #define LARGER(a, x) ((x) != (x) ? (x) : (x) > (a) ? (x) : (a))
 #define SMALLER(a, x) ((x) != (x) ? (x) : (x) < (a) ? (x) : (a))
+#define LARGER_NUMBER(a, x) ((x) > (a) ? (x) : (a))
+#define SMALLER_NUMBER(a, x) ((x) < (a) ? (x) : (a))
 
-/* T: of numbers, L: of lanes, W: of results */
-#define DEFINE_REDUCTION(name, T, L, W, ZERO, STEP, JOIN)                                                              \
+/* A short run: lanes side by side in several vector registers, if it has enough numbers to pay for joining these, and
+   what is left in one. T: of numbers, L: of lanes */
+#define MANY(L) ((int)(256 / sizeof(L)))
+#define ONE(L) ((int)(64 / sizeof(L)))
+#define DEFINE_RUN(name, T, L, ZERO, STEP, JOIN)                                                                       \
+    DEFINE_JOINED(name##_of_lanes, L, MANY(L), ONE(L), JOIN)                                                           \
+    DEFINE_JOINED(name##_of_vector, L, ONE(L), ONE(L), JOIN)                                                           \
+    INLINE void name##_take(const T *x, ptrdiff_t count, L *lanes, L *last)                                            \
+    {                                                                                                                  \
+        ptrdiff_t i = 0;                                                                                               \
+        for (; count >= 2 * MANY(L) && i + MANY(L) <= count; i += MANY(L)) {                                           \
+            SIMD for (int k = 0; k < MANY(L); k++) lanes[k] = STEP(lanes[k], x[i + k]);                                \
+        }                                                                                                              \
+        for (; i + ONE(L) <= count; i += ONE(L)) {                                                                     \
+            SIMD for (int k = 0; k < ONE(L); k++) last[k] = STEP(last[k], x[i + k]);                                   \
+        }                                                                                                              \
+        if (i < count) {                                                                                               \
+            const int rest = (int)(count - i);                                                                         \
+            SIMD for (int k = 0; k < ONE(L); k++)                                                                      \
+            {                                                                                                          \
+                const T next = k < rest ? x[i + k] : 0;                                                                \
+                const L taken = STEP(last[k], next);                                                                   \
+                last[k] = k < rest ? taken : last[k];                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    INLINE L name##_of_both(L *lanes, L *last)                                                                         \
+    {                                                                                                                  \
+        SIMD for (int k = 0; k < ONE(L); k++) lanes[k] = JOIN(lanes[k], last[k]);                                      \
+        return name##_of_lanes(lanes);                                                                                 \
+    }                                                                                                                  \
     INLINE L name##_of_run(const T *x, ptrdiff_t count)                                                                \
     {                                                                                                                  \
-        L lanes[LANES];                                                                                                \
-        int used = count >= LANES ? LANES : FEW_LANES;                                                                 \
-        ptrdiff_t i = 0;                                                                                               \
-        for (int k = 0; k < used; k++) lanes[k] = ZERO;                                                                \
-        for (; i + LANES <= count; i += LANES) {                                                                       \
-            SIMD for (int k = 0; k < LANES; k++) lanes[k] = STEP(lanes[k], x[i + k]);                                  \
+        L lanes[MANY(L)], last[ONE(L)];                                                                                \
+        SIMD for (int k = 0; k < ONE(L); k++) last[k] = ZERO;                                                          \
+        if (count < 2 * MANY(L)) {                                                                                     \
+            name##_take(x, count, NULL, last);                                                                         \
+            return name##_of_vector(last);                                                                             \
         }                                                                                                              \
-        for (; i + FEW_LANES <= count; i += FEW_LANES) {                                                               \
-            SIMD for (int k = 0; k < FEW_LANES; k++) lanes[k] = STEP(lanes[k], x[i + k]);                              \
+        SIMD for (int k = 0; k < MANY(L); k++) lanes[k] = ZERO;                                                        \
+        name##_take(x, count, lanes, last);                                                                            \
+        return name##_of_both(lanes, last);                                                                            \
+    }
+
+/* Rows longer than a run. W: of results; here and below, `<name>_of_run` has been defined. */
+#define DEFINE_ALONG(name, T, W, ZERO, JOIN)                                                                           \
+    INLINE void name##_of_long(const char *from, ptrdiff_t kept, ptrdiff_t step, ptrdiff_t reduced, W *results)        \
+    {                                                                                                                  \
+        for (ptrdiff_t k = 0; k < kept; k++, from += step) {                                                           \
+            W result = ZERO;                                                                                           \
+            for (ptrdiff_t i = 0; i < reduced; i += RUN) {                                                             \
+                W more = (W)name##_of_run((const T *)from + i, reduced - i < RUN ? reduced - i : RUN);                 \
+                result = JOIN(result, more);                                                                           \
+            }                                                                                                          \
+            results[k] = JOIN(results[k], result);                                                                     \
         }                                                                                                              \
-        SIMD for (int k = 0; k < FEW_LANES; k++)                                                                       \
-        {                                                                                                              \
-            lanes[k] = STEP(lanes[k], k < count - i ? x[i + k] : (T)ZERO);                                             \
-        }                                                                                                              \
-        for (int k = FEW_LANES; k < used; k += FEW_LANES) {                                                            \
-            SIMD for (int j = 0; j < FEW_LANES; j++) lanes[j] = JOIN(lanes[j], lanes[k + j]);                          \
-        }                                                                                                              \
-        for (int k = 4; k; k /= 2) {                                                                                   \
-            for (int j = 0; j < k; j++) lanes[j] = JOIN(lanes[j], lanes[j + k]);                                       \
-        }                                                                                                              \
-        return lanes[0];                                                                                               \
+    }
+
+/* Extremes of floats are found as if there were no nan among them. The sum of all says whether there may be one. */
+#define DEFINE_EXTREME_ALONG(name, T, kind, ZERO, BETTER, CAREFUL)                                                     \
+    DEFINE_RUN(name##_number_##kind, T, T, ZERO, BETTER, BETTER)                                                       \
+    INLINE T name##_##kind##_of_run(const T *x, ptrdiff_t count)                                                       \
+    {                                                                                                                  \
+        T best = name##_number_##kind##_of_run(x, count), sum = sum_##kind##_of_run(x, count);                         \
+        for (ptrdiff_t i = 0; sum != sum && i < count; i++) best = CAREFUL(best, x[i]);                                \
+        return best;                                                                                                   \
     }                                                                                                                  \
-                                                                                                                       \
+    INLINE void name##_##kind##_of_long(                                                                               \
+        const char *from, ptrdiff_t kept, ptrdiff_t step, ptrdiff_t reduced, double *results)                          \
+    {                                                                                                                  \
+        T sums[MANY(T)], last_sums[MANY(T)]; /* by turns, so that no row waits for the one before */                   \
+        SIMD for (int k = 0; k < MANY(T); k++) sums[k] = last_sums[k] = 0;                                             \
+        for (ptrdiff_t k = 0; k < kept; k++) {                                                                         \
+            const T *x = (const T *)(from + k * step);                                                                 \
+            T best = name##_number_##kind##_of_run(x, reduced);                                                        \
+            sum_##kind##_take(x, reduced, sums, last_sums + k % 4 * ONE(T));                                           \
+            results[k] = CAREFUL(results[k], (double)best);                                                            \
+        }                                                                                                              \
+        T sum = sum_##kind##_of_lanes(sums) + sum_##kind##_of_lanes(last_sums);                                        \
+        for (ptrdiff_t k = 0; sum != sum && k < kept; k++) {                                                           \
+            const T *x = (const T *)(from + k * step);                                                                 \
+            for (ptrdiff_t i = 0; i < reduced; i++) results[k] = CAREFUL(results[k], (double)x[i]);                    \
+        }                                                                                                              \
+    }
+
+#define DEFINE_LOOPS(name, T, L, W, ZERO, STEP, JOIN)                                                                  \
     /* many short rows: side by side, as if they lay across */                                                         \
     INLINE void name##_of_short(const T *x, ptrdiff_t kept, ptrdiff_t step, ptrdiff_t reduced, W *results)             \
     {                                                                                                                  \
@@ -84,14 +146,7 @@ typedef void (*reduction_loop)(
             name##_of_short((const T *)from, kept, kept_step / (ptrdiff_t)sizeof(T), reduced, results);                \
             return;                                                                                                    \
         }                                                                                                              \
-        for (ptrdiff_t k = 0; k < kept; k++, from += kept_step) {                                                      \
-            W result = ZERO;                                                                                           \
-            for (ptrdiff_t i = 0; i < reduced; i += RUN) {                                                             \
-                W more = (W)name##_of_run((const T *)from + i, reduced - i < RUN ? reduced - i : RUN);                 \
-                result = JOIN(result, more);                                                                           \
-            }                                                                                                          \
-            results[k] = JOIN(results[k], result);                                                                     \
-        }                                                                                                              \
+        name##_of_long(from, kept, kept_step, reduced, results);                                                       \
     }                                                                                                                  \
                                                                                                                        \
     VECTORISED static void name##_across(                                                                              \
@@ -153,13 +208,20 @@ typedef void (*reduction_loop)(
         for (ptrdiff_t k = 0; k < count; k++) ((W *)to)[k] = ZERO;                                                     \
     }
 
-#define DEFINE_FLOATS(T, name)                                                                                         \
-    DEFINE_REDUCTION(sum_##name, T, T, double, 0, ADD, ADD)                                                            \
-    DEFINE_REDUCTION(squares_##name, T, T, double, 0, ADD_SQUARE, ADD)                                                 \
-    DEFINE_REDUCTION(sizes_##name, T, T, double, 0, ADD_SIZE, ADD)                                                     \
-    DEFINE_REDUCTION(product_##name, T, T, double, 1, TIMES, TIMES)                                                    \
-    DEFINE_REDUCTION(largest_##name, T, T, double, -INFINITY, LARGER, LARGER)                                          \
-    DEFINE_REDUCTION(smallest_##name, T, T, double, INFINITY, SMALLER, SMALLER)
+#define DEFINE_REDUCTION(name, T, L, W, ZERO, STEP, JOIN)                                                              \
+    DEFINE_RUN(name, T, L, ZERO, STEP, JOIN)                                                                           \
+    DEFINE_ALONG(name, T, W, ZERO, JOIN)                                                                               \
+    DEFINE_LOOPS(name, T, L, W, ZERO, STEP, JOIN)
+
+#define DEFINE_FLOATS(T, kind)                                                                                         \
+    DEFINE_REDUCTION(sum_##kind, T, T, double, 0, ADD, ADD)                                                            \
+    DEFINE_REDUCTION(squares_##kind, T, T, double, 0, ADD_SQUARE, ADD)                                                 \
+    DEFINE_REDUCTION(sizes_##kind, T, T, double, 0, ADD_SIZE, ADD)                                                     \
+    DEFINE_REDUCTION(product_##kind, T, T, double, 1, TIMES, TIMES)                                                    \
+    DEFINE_EXTREME_ALONG(largest, T, kind, -(T)INFINITY, LARGER_NUMBER, LARGER)                                        \
+    DEFINE_EXTREME_ALONG(smallest, T, kind, (T)INFINITY, SMALLER_NUMBER, SMALLER)                                      \
+    DEFINE_LOOPS(largest_##kind, T, T, double, -INFINITY, LARGER, LARGER)                                              \
+    DEFINE_LOOPS(smallest_##kind, T, T, double, INFINITY, SMALLER, SMALLER)
 DEFINE_FLOATS(float, f32)
 DEFINE_FLOATS(double, f64)
 DEFINE_REDUCTION(nonzero_f32, float, int32_t, int64_t, 0, ADD_NONZERO, ADD)

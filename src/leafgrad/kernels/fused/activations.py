@@ -11,6 +11,7 @@ from leafgrad.kernels.language import (
     elementwise,
     erf,
     exp,
+    exp_to_one,
     expm1,
     log1p,
     maximum,
@@ -33,7 +34,7 @@ def gelu(x: Vector) -> Vector:
 
 @elementwise
 def gelu_backward(g: Vector, x: Vector) -> Vector:
-    return g * (0.5 + 0.5 * erf(x * ROOT_HALF) + x * exp(-0.5 * x * x) * DENSITY)
+    return g * (0.5 + 0.5 * erf(x * ROOT_HALF) + x * exp_to_one(-0.5 * x * x) * DENSITY)
 
 
 @elementwise
@@ -60,12 +61,12 @@ def silu_backward(g: Vector, x: Vector) -> Vector:
 
 @elementwise
 def mish(x: Vector) -> Vector:
-    return x * tanh(log1p(exp(-abs(x))) + maximum(x, 0))
+    return x * tanh(log1p(exp_to_one(-abs(x))) + maximum(x, 0))
 
 
 @elementwise
 def mish_backward(g: Vector, x: Vector) -> Vector:
-    gate = tanh(log1p(exp(-abs(x))) + maximum(x, 0))
+    gate = tanh(log1p(exp_to_one(-abs(x))) + maximum(x, 0))
     return g * (gate + x * sigmoid(x) * (1 - gate * gate))
 
 
@@ -94,7 +95,7 @@ def softplus_backward(g: Vector, x: Vector, beta: Number, threshold: Number) -> 
 
 @elementwise
 def log_sigmoid(x: Vector) -> Vector:
-    return minimum(x, 0) - log1p(exp(-abs(x)))
+    return minimum(x, 0) - log1p(exp_to_one(-abs(x)))
 
 
 @elementwise

@@ -12,7 +12,7 @@ from leafgrad.kernels.language import (
     Vector,
     abs,
     elementwise,
-    exp,
+    exp_to_one,
     less_at,
     log,
     log1p,
@@ -35,13 +35,13 @@ from leafgrad.kernels.language import (
 def cross_entropy(x: Vector, target: Index) -> Any:
     """-log(softmax(x)) at the target; and the largest number of a row, and the sum of exp(x - largest)."""
     largest = row_max(x)
-    whole = row_sum(exp(x - largest))
+    whole = row_sum(exp_to_one(x - largest))
     return log(whole) - (pick(x, target) - largest), largest, whole
 
 
 @rowwise
 def cross_entropy_backward(g: PerRow, x: Vector, target: Index, largest: PerRow, whole: PerRow) -> Vector:
-    return less_at(exp(x - largest) * (g / whole), target, g)
+    return less_at(exp_to_one(x - largest) * (g / whole), target, g)
 
 
 @elementwise
@@ -101,7 +101,7 @@ def sum_of_binary_cross_entropy(x: Vector, y: Vector) -> Total:
 
 @elementwise
 def logits_cross_entropy(x: Vector, y: Vector) -> Vector:
-    return (1 - y) * x - (minimum(x, 0) - log1p(exp(-abs(x))))
+    return (1 - y) * x - (minimum(x, 0) - log1p(exp_to_one(-abs(x))))
 
 
 @summed

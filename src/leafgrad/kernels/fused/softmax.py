@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from leafgrad.kernels.language import PerRow, Vector, elementwise, exp, log, row_max, row_sum, rowwise, where
+from leafgrad.kernels.language import (
+    PerRow,
+    Vector,
+    elementwise,
+    exp,
+    exp_to_one,
+    log,
+    row_max,
+    row_sum,
+    rowwise,
+    where,
+)
 
 
 @rowwise
 def softmax(x: Vector) -> Vector:
-    e = exp(x - row_max(x))
+    e = exp_to_one(x - row_max(x))
     return e * (1 / row_sum(e))
 
 
@@ -19,12 +30,12 @@ def softmax_backward(g: Vector, out: Vector) -> Vector:
 @rowwise
 def log_softmax(x: Vector) -> Vector:
     below = x - row_max(x)
-    return below - log(row_sum(exp(below)))
+    return below - log(row_sum(exp_to_one(below)))
 
 
 @rowwise
 def log_softmax_backward(g: Vector, out: Vector) -> Vector:
-    return g - exp(out) * row_sum(g)
+    return g - exp_to_one(out) * row_sum(g)
 
 
 @rowwise
@@ -39,7 +50,7 @@ def logsumexp(x: Vector) -> PerRow:
 
 @elementwise
 def exp_below(x: Vector, largest: Vector) -> Vector:
-    return exp(x - largest)
+    return exp_to_one(x - largest)
 
 
 @elementwise
@@ -59,4 +70,4 @@ def shares_backward(g: Vector, out: Vector, total: Vector) -> Vector:
 
 @elementwise
 def log_shares_backward(g: Vector, out: Vector, total: Vector) -> Vector:
-    return g - exp(out) * total
+    return g - exp_to_one(out) * total

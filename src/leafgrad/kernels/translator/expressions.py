@@ -209,17 +209,21 @@ class Expressions(Loops):
         text = f"{text} * {text}" if name == "total_of_squares" else text
         self.count += 1
         self.cost += 1
-        total, part = f"{name}{self.count}", f"part{self.count}"
-        if name == "row_max":
-            loop.declarations.append(f"real {total} = -(real)INFINITY;")
-            loop.block_starts.append(f"real {part}[LANES]; fill_REAL({part}, -(real)INFINITY);")
-            loop.reductions.append((f"{part}[j] = {text} > {part}[j]{{}} ? {text} : {part}[j];", " && j < rest"))
-            loop.block_ends.append(f"{total} = larger_REAL({total}, largest_REAL({part}));")
+        total, number = f"{name}{self.count}", self.count
+        largest = name == "row_max"
+        zero = "-(real)INFINITY" if largest else "0"
+        loop.block_starts.append(f"real part{number}[LANES], last{number}[FEW_LANES];")
+        loop.block_starts.append(f"fill_few_REAL(last{number}, {zero}); if (many) fill_REAL(part{number}, {zero});")
+        if largest:
+            loop.declarations.append(f"real {total} = {zero};")
+            statement = f"{{lanes}}[j] = {text} > {{lanes}}[j]{{idle}} ? {text} : {{lanes}}[j];"
+            loop.reductions.append((statement, number, " && j < rest"))
+            taken = f"{total} = larger_REAL({total}, largest"
         else:
             loop.declarations.append(f"double {total} = 0;")
-            loop.block_starts.append(f"real {part}[LANES]; fill_REAL({part}, 0);")
-            loop.reductions.append((f"{part}[j] += {{}}{text};", "j >= rest ? 0 : "))
-            loop.block_ends.append(f"{total} += sum_REAL({part});")
-            if name == "row_mean":
-                loop.after.insert(0, f"{total} /= (double)n;")
+            loop.reductions.append((f"{{lanes}}[j] += {{idle}}{text};", number, "j >= rest ? 0 : "))
+            taken = f"{total} += (sum"
+        loop.block_ends.append(f"{taken}_few_REAL(last{number})); if (many) {taken}_REAL(part{number}));")
+        if name == "row_mean":
+            loop.after.insert(0, f"{total} /= (double)n;")
         return Value(total, NUMBER, REAL, level + 1)

@@ -164,7 +164,8 @@ class Kernel(Expressions):
         ]
 
     def rows_in_c(self) -> list[str]:
-        lines = ["for (ptrdiff_t r = 0; r < rows; r++) {"]
+        # to join many lanes takes longer than to go through a short row by few
+        lines = ["const int many = n >= 2 * LANES;", "for (ptrdiff_t r = 0; r < rows; r++) {"]
         lines += ["    " + line for line in self.places_of_kept()]
         for loop in self.loops:
             lines += ["    " + line for line in self.loop_in_c(loop)]
@@ -205,22 +206,31 @@ class Kernel(Expressions):
         ]
 
     def lanes_in_c(self, loop: Loop, end: str) -> list[str]:
-        """From base to the end: many lanes side by side, and what is left by few, of which the last may be idle."""
-        whole = [f"{declared} = {place};" for declared, place in loop.loads] + loop.body
-        whole += [statement.format("") for statement, _ in loop.reductions] + loop.stores
-        partial = [f"{declared} = j < rest ? {place} : 0;" for declared, place in loop.loads] + loop.body
-        partial += [statement.format(condition) for statement, condition in loop.reductions]
-        partial += [f"if (j < rest) {store}" for store in loop.stores]
+        """From base to the end: many lanes side by side, then few, and what is left by few of which the last are idle.
+        Stores with idle lanes are as few as can be: what the next loop reads would wait for them."""
+        loads = [f"{declared} = {place};" for declared, place in loop.loads]
+        many = [*loads, *loop.body, *[s.format(lanes=f"part{n}", idle="") for s, n, _ in loop.reductions], *loop.stores]
+        few = [*loads, *loop.body, *[s.format(lanes=f"last{n}", idle="") for s, n, _ in loop.reductions], *loop.stores]
+        rest = [f"{declared} = j < rest ? {place} : 0;" for declared, place in loop.loads] + loop.body
+        rest += [s.format(lanes=f"last{n}", idle=idle) for s, n, idle in loop.reductions]
+        rest += [f"if (j < rest) {store}" for store in loop.stores]
         return [
-            f"for (; base + LANES <= {end}; base += LANES) {{",
-            "    SIMD for (lane j = 0; j < LANES; j++) {",
-            *["        " + line for line in ["const ptrdiff_t i = base + j; (void)i;", *whole]],
-            "    }",
+            f"for (; many && base + LANES <= {end}; base += LANES) {{",
+            *lanes_side_by_side("LANES", many),
             "}",
-            f"for (; base < {end}; base += FEW_LANES) {{",
-            f"    const lane rest = {end} - base < FEW_LANES ? (lane)({end} - base) : FEW_LANES;",
-            "    SIMD for (lane j = 0; j < FEW_LANES; j++) {",
-            *["        " + line for line in ["const ptrdiff_t i = base + j; (void)i;", *partial]],
-            "    }",
+            f"for (; base + FEW_LANES <= {end}; base += FEW_LANES) {{",
+            *lanes_side_by_side("FEW_LANES", few),
+            "}",
+            f"if (base < {end}) {{",
+            f"    const lane rest = (lane)({end} - base);",
+            *lanes_side_by_side("FEW_LANES", rest),
             "}",
         ]
+
+
+def lanes_side_by_side(count: str, statements: list[str]) -> list[str]:
+    return [
+        f"    SIMD for (lane j = 0; j < {count}; j++) {{",
+        *["        " + line for line in ["const ptrdiff_t i = base + j; (void)i;", *statements]],
+        "    }",
+    ]

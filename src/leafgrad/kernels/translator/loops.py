@@ -26,7 +26,8 @@ class Loop:
     locals: list[str] = field(default_factory=list)  # names of the loop that get their values in branches
     loads: list[tuple[str, str]] = field(default_factory=list)  # what is read of memory: (declaration, place)
     body: list[str] = field(default_factory=list)
-    reductions: list[tuple[str, str]] = field(default_factory=list)  # what a lane takes in: (statement, its condition)
+    # what a lane takes in: the statement, the number of the lanes, and what idle ones add to the statement
+    reductions: list[tuple[str, int, str]] = field(default_factory=list)
     stores: list[str] = field(default_factory=list)  # at its end, because results may lie in the memory of arguments
     block_starts: list[str] = field(default_factory=list)
     block_ends: list[str] = field(default_factory=list)

@@ -80,6 +80,8 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05): standardized over the last dimensions."""
+    if isinstance(normalized_shape, (Size, list)):  # what the operation would do, after a longer look at it
+        normalized_shape = tuple(normalized_shape)
     return _layer_norm(input, normalized_shape, weight, bias, eps, False)
 
 
@@ -103,6 +105,8 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """rms_norm(input, normalized_shape, weight=None, eps=None): x / sqrt(mean(x**2) + eps) over the last dimensions."""
+    if isinstance(normalized_shape, (Size, list)):
+        normalized_shape = tuple(normalized_shape)
     return _rms_norm(input, normalized_shape, weight, eps)
 
 

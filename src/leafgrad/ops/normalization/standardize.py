@@ -105,7 +105,8 @@ def as_rows(x: Any, layout: Layout) -> Any:
     no view, and can become a gradient without a copy."""
     if x.shape[-1] != layout.form[1]:
         x = x.reshape(layout.form)
-    return x.astype(F32) if is_half(x.dtype) else x
+    kind = x.dtype
+    return x if kind is F32 or kind is F64 or not is_half(kind) else x.astype(F32)
 
 
 def as_before(out: Any, x: Any) -> Any:
@@ -119,13 +120,13 @@ def of_rows(x: Any, weight: Any, bias: Any, layout: Layout, eps: float) -> tuple
     """The result and the statistics where rows are contiguous."""
     rows = as_rows(x, layout)
     if weight is None and bias is None:
-        out, *statistics = fused.standardized(rows, eps)
+        found = fused.standardized(rows, eps)
     else:
         columns = layout.form[1]
         ones = np.ones(columns, rows.dtype) if weight is None else weight.reshape(-1)
         zeros = np.zeros(columns, rows.dtype) if bias is None else bias.reshape(-1)
-        out, *statistics = fused.layer_norm(rows, ones, zeros, eps)
-    return as_before(out, x), tuple(statistics)
+        found = fused.layer_norm(rows, ones, zeros, eps)
+    return found[0] if rows is x else as_before(found[0], x), found[1:]
 
 
 def plainly(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, ...]:
