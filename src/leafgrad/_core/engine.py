@@ -26,7 +26,7 @@ from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
 from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
-from leafgrad._core.node import Edge, Freed, Node, Output
+from leafgrad._core.node import Array, Edge, Freed, Node, Output
 from leafgrad._core.origin import COMPILED, internal_files, recorded_pass
 from leafgrad._core.reachable import edges_to_leaves, paths_to, reach
 from leafgrad._core.recorder import edge
@@ -89,6 +89,7 @@ def walk(
                 continue
             give(waiting, ours, target, r, g, fits)
         if special is not None:
+            results, r, g, for_alone = (), None, None, None if alone is None else for_alone  # a leaf may take it now
             special.delivered(targets, waiting, ours)
         if alone is not None:
             node = alone
@@ -106,11 +107,9 @@ def walk(
         else:
             return waiting, ours
         unusual = special if special is not None or (node.hooks is None and g is not None) else ORDINARY
-        if unusual is not None:
-            g = unusual.arrived(node, g)
-            if g is STOP:
-                targets = ()
-                continue
+        if unusual is not None and (g := unusual.arrived(node, g)) is STOP:
+            targets = ()
+            continue
         targets = node.inputs
         saved: Any = node.saved
         versions = node.versions
@@ -162,6 +161,22 @@ def holders(view: Any) -> int:
 
 
 HELD_ONCE: Final[int] = holders(np.zeros(1).view())
+
+
+def movable(g: Gradient, form: Array) -> Any:
+    """The array that a gradient is a view of, all of it, if nobody else holds that: it may become `.grad` as it is,
+    as in PyTorch. None if it has to be copied."""
+    if g.__class__ is not ndarray or g.base.__class__ is not ndarray or holders(g) > HELD_ONCE:
+        return None
+    memory = g.base
+    whole = memory.base is None and memory.shape == g.shape and memory.strides == g.strides and memory.flags.writeable
+    return memory if whole and (g.strides == form.strides or not state.keep_layout) else None
+
+
+def last_view(g: Gradient) -> Gradient:
+    """A new view of a gradient that was passed on by rules. If nobody else holds its array, it may be moved: who has
+    seen the gradient on its way and kept it holds the array, or another view of it."""
+    return g.view() if g.__class__ is ndarray else g
 
 
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient, fits: bool) -> None:
@@ -284,8 +299,15 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         thread["recording"] = before
         thread["depth"] = 0
         callbacks[0] = None
-    for leaf, total in arrived.items():
-        add_to_grad(leaf, total, leaf in ours, False)
+    for leaf in arrived:  # not items(), which holds the last one
+        total = arrived[leaf]
+        if leaf in ours:
+            add_to_grad(leaf, total, True, False)
+        else:
+            arrived[leaf] = None
+            if leaf._grad is None:
+                total = last_view(total)
+            add_to_grad(leaf, total, False, False)
     if len(callbacks) > 1:
         call_back(callbacks)
 
@@ -389,10 +411,14 @@ def run_special(
         else:
             waiting, ours = in_new_thread(walk, starts, gradients, freed, special)
         arrived = {} if special is None else special.found
-        for leaf, g in waiting.items():
-            arrived[leaf] = g
+        for leaf in waiting:
+            g = waiting[leaf]
             if deliver:
-                accumulate(leaf, g, leaf in ours and wanted is None, on_tensors)
+                owned = leaf in ours and wanted is None
+                if not owned:
+                    waiting[leaf] = None
+                    g = last_view(g)
+                accumulate(leaf, g, owned, on_tensors)
             else:
                 arrived[leaf] = passed_hooks(leaf, g, on_tensors)
         return arrived
@@ -413,7 +439,7 @@ def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -
 def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
     """Add a gradient to `leaf.grad`. The first one is moved there, not copied, if nobody else holds it."""
     hooks = None
-    moved = False
+    moved = kept = False
     if leaf.rare is None:
         if g is None:
             return
@@ -430,6 +456,8 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         if hooks is not None:
             fresh = g is not before or ((owned or g.__class__ is not ndarray) and not hooks.on_gradient)
             moved = fresh and leaf._grad is None and not create_graph
+            kept = g is before  # perhaps by one of the hooks
+            g = g if kept else last_view(g)
             owned = False
     if create_graph and not state.recording and g.array.__class__ is ndarray:
         create_graph = False  # a mode made the walk run on tensors; a gradient does not keep tangents
@@ -445,6 +473,8 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
                 fits = isinstance(g, scalar)  # of which `wrap` makes an array of its own
             if fits:
                 leaf._grad = wrap(g)
+            elif not owned and not kept and (memory := movable(g, leaf.array)) is not None:
+                leaf._grad = wrap(memory)
             elif state.keep_layout or g.base is None or holders(g) > HELD_ONCE:
                 leaf._grad = wrap(execute(links.copy_like, (leaf.array, g)))
             else:  # of a Function of the user's, who has not kept it

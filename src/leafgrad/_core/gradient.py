@@ -6,12 +6,21 @@ import sys
 from typing import Any, Final
 
 from leafgrad._core.events import GRAD, NO_GRADIENT, noted_again
+from leafgrad._core.node import take_order
 from leafgrad._core.origin import COMPILED
 from leafgrad._core.saved import messages
-from leafgrad._core.tensor import OWN_DTYPE, TensorBase
+from leafgrad._core.tensor import OWN_DTYPE, RareFields, TensorBase
 
 _getframe: Final[Any] = sys._getframe
 _DEPTH: Final = 0 if COMPILED else 1  # compiled functions have no frame
+
+
+def accumulate_anew(t: TensorBase) -> None:
+    """A leaf was given other memory: who asks for its gradient now does not mean that of graphs from before."""
+    if t.node is None and t.needs_grad:
+        if t.rare is None:
+            t.rare = RareFields()
+        t.rare.accumulates_since = take_order()
 
 
 def set_grad(t: TensorBase, value: Any) -> None:

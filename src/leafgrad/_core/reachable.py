@@ -66,6 +66,12 @@ def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dic
     return wanted
 
 
+def is_used_since(roots: Sequence[Edge], leaf: Any, since: int) -> bool:
+    """Does an edge lead to a leaf that was recorded after the time `since`, or is it a root?"""
+    nodes = reach(roots)[0].values()
+    return leaf in roots or any([node.order < since and leaf in node.inputs for node in nodes])
+
+
 def edges_to_leaves(roots: Sequence[Edge], wanted: dict[Any, bool] | None) -> dict[Any, int]:
     """For each leaf how many edges lead to it, in the part of the graph that a pass goes through."""
     if wanted is None:

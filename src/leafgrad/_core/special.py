@@ -11,7 +11,7 @@ from leafgrad._core.function import CallNode
 from leafgrad._core.modes import run_rule_in_modes, switches
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.saved import refuse_detached, saved_tensors
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, ndarray, wrap
 from leafgrad._core.unbroadcast import fitted, unbroadcast
 
 Gradient = Any
@@ -87,7 +87,10 @@ class Special:
                     continue
                 g = waiting.pop(target, None)
                 if self.deliver is not None:
-                    self.deliver(target, g, target in ours and self.wanted is None, self.on_tensors)
+                    owned = target in ours and self.wanted is None
+                    if not owned and g.__class__ is ndarray:
+                        g = g.view()  # the last one, see `last_view` in leafgrad/_core/engine.py
+                    self.deliver(target, g, owned, self.on_tensors)
                 else:
                     self.found[target] = passed_hooks(target, g, self.on_tensors)
 

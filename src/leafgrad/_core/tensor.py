@@ -87,6 +87,7 @@ class RareFields:
     view: View | None = None
     hooks: Any = None
     grad_dtype: Any = OWN_DTYPE
+    accumulates_since: int = 1  # the order of its last set_(): edges of older nodes are no longer its own. 1: never
     retains_grad: bool = False
     graph_break: Event | None = None  # what ended its graph, and where
     inference: bool = False  # made in inference_mode: never part of a graph

@@ -12,7 +12,7 @@ from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
 from leafgrad._core.events import graph_break, kind_of, noted
-from leafgrad._core.gradient import set_grad
+from leafgrad._core.gradient import accumulate_anew, set_grad
 from leafgrad._core.modes import asked_in_modes, switches
 from leafgrad._core.node import Output
 from leafgrad._core.overrides import written_in_python
@@ -318,6 +318,8 @@ class AutogradTensor(TensorOperators):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}\n  at {errors.here()}")
         if self.needs_grad and value.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(value, errors.AS_DATA)
+        if value.array.dtype != self.array.dtype:
+            accumulate_anew(self)
         self.array = value.array
 
     @data.deleter

@@ -15,6 +15,7 @@ import numpy as np
 
 from leafgrad import _missing, errors
 from leafgrad._core import engine, overrides
+from leafgrad._core.reachable import is_used_since
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase, is_silent, wrap
 from leafgrad.autograd import graph
@@ -107,7 +108,8 @@ def backward(
                 t.retain_grad()
     if create_graph:
         warn_of_cycle()
-    roots, wanted = places(roots), None if wanted is None else places(wanted)
+    roots = places(roots)
+    wanted = None if wanted is None else current(roots, wanted)
     engine.backward(roots, gradients, keep(retain_graph, create_graph), create_graph, wanted)
 
 
@@ -195,7 +197,8 @@ def single_gradients(
     """The gradients of one backward pass; None for inputs that are not in the graph."""
     roots, wanted = as_tuple(outputs), checked_inputs(inputs)
     gradients = starting_gradients(roots, as_tuple(grad_outputs, len(roots)), create_graph)
-    found = engine.grad(places(roots), gradients, places(wanted), keep_graph, create_graph)
+    starts = places(roots)
+    found = engine.grad(starts, gradients, current(starts, wanted), keep_graph, create_graph)
     results: list[Any] = []
     for index, (t, g) in enumerate(zip(wanted, found, strict=True)):
         if g is None or (isinstance(t, TensorBase) and is_silent(t)):
@@ -203,7 +206,26 @@ def single_gradients(
             if not unused:
                 raise errors.unused_input(index, t)
         results.append(g if g is None or isinstance(g, TensorBase) else wrap(g))
-    return separate(results, create_graph)
+    results = separate(results, create_graph)
+    return results if grad_outputs is None else [as_given(t, as_tuple(grad_outputs)) for t in results]
+
+
+def as_given(result: Any, given: Sequence[Any]) -> Any:
+    """A gradient that went through the graph unchanged is the very tensor that was given."""
+    if result is not None:
+        for t in given:
+            if isinstance(t, TensorBase) and not t.needs_grad and is_all_of(result.array, t.array):
+                return t
+    return result
+
+
+def is_all_of(array: Any, other: Any) -> bool:
+    """Is an array another one, or a view of all of it?"""
+    if array is other or array.__class__ is not np.ndarray or other.__class__ is not np.ndarray:
+        return array is other
+    memory = other if other.base is None else other.base
+    same = array.base is memory and array.ctypes.data == other.ctypes.data and array.dtype == other.dtype
+    return same and bool(array.shape == other.shape and array.strides == other.strides)
 
 
 def zeros_for(t: Any, create_graph: bool) -> Any:
@@ -253,6 +275,19 @@ def values_of(inputs: Any, function: str) -> tuple[Any, ...]:
             f"are not supported.\n  at {errors.here()}"
         )
     return as_tuple(inputs)
+
+
+def current(roots: Sequence[Any], wanted: Sequence[Any]) -> Sequence[Any]:
+    """The places that gradients are asked for; in the place of a leaf that was used only before it was given other
+    memory (`set_`), one that no edge leads to."""
+    found = []
+    for value, place in zip(wanted, places(wanted), strict=True):
+        since = graph.accumulates_since(value)
+        if since < 1 and not is_used_since([edge(root) for root in roots], place, since):
+            place = wrap(place.array)
+            place.needs_grad = True
+        found.append(place)
+    return found
 
 
 def places(values: Sequence[Any]) -> tuple[Any, ...]:

@@ -105,6 +105,13 @@ def place_of(target: GradientEdge) -> Any:
     return output_of(node, target.output_nr, shape[target.output_nr], node.dtype[target.output_nr])
 
 
+def accumulates_since(target: Any) -> int:
+    """From which order on edges lead to a leaf, or to the accumulator of an edge (see RareFields); 1: all of them."""
+    if isinstance(target, GradientEdge):
+        return target.node.since if isinstance(target.node, AccumulateGrad) else 1
+    return 1 if target.rare is None else int(target.rare.accumulates_since)
+
+
 def increment_version(tensor: Any) -> None:
     """increment_version(tensor): say that the memory of a tensor, or of several, was changed behind leafgrad's back."""
     for t in (tensor,) if isinstance(tensor, TensorBase) else tensor:

@@ -321,9 +321,10 @@ class SavedTensor:
 class AccumulateGrad(Node):
     """What `next_functions` shows where the graph arrives at a leaf. The engine itself uses the leaf."""
 
-    __slots__ = ("__weakref__", "variable")
+    __slots__ = ("__weakref__", "since", "variable")
 
     variable: Any
+    since: int  # see `accumulates_since` of RareFields
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
@@ -354,9 +355,10 @@ _arrivals: weakref.WeakValueDictionary[int, AccumulateGrad] = weakref.WeakValueD
 def arrival_at(leaf: Any) -> AccumulateGrad:
     """The one that stands for a leaf, as long as somebody holds it (and so its leaf, whose id is the key)."""
     found = _arrivals.get(id(leaf))
-    if found is None:
+    since = 1 if leaf.rare is None else leaf.rare.accumulates_since
+    if found is None or found.since != since:
         found = _arrivals[id(leaf)] = AccumulateGrad()
-        found.variable = leaf
+        found.variable, found.since = leaf, since
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
+from leafgrad._core.gradient import accumulate_anew
 from leafgrad._core.inplace import count_change
 from leafgrad._core.modes import current_modes, switches
 from leafgrad._core.op import GradientRules, Op
@@ -146,6 +147,7 @@ def set_(
     self.array = array
     switches.reshaped = True
     count_change(self)
+    accumulate_anew(self)
     if recording:
         inputs = (old, source)
         links.give_history(self, make_node(_SET, inputs, (old.array, array), (), (), (), array.shape, array.dtype))
