@@ -1,4 +1,5 @@
-"""What nodes say that they have saved: nothing under a name that PyTorch's node does not have. They may save less."""
+"""What nodes say that they have saved: nothing under a name that PyTorch's node does not have, and of numbers, sizes
+and the like all that it has. Of tensors they may save less."""
 
 from __future__ import annotations
 
@@ -47,6 +48,32 @@ OTHER_NAMES = {
 }
 
 
+# Numbers that PyTorch's nodes show and ours do not.
+LACKING = {
+    "linear": FUSED,
+    "matmul": FUSED,
+    "cross_entropy": FUSED,
+    "special_ndtr": FUSED,
+    "imag_part": "a step that PyTorch makes by way of pairs of numbers",
+    "squeeze": "which dimension was named, if it was not left out",
+    "squeeze_copy": "which dimension was named, if it was not left out",
+    "split": "the size, if there is one piece",
+    "unsafe_split": "the size, if there is one piece",
+    "split_copy": "the size, if there is one piece",
+    "chunk": "the size, if there is one piece",
+    "unsafe_chunk": "the size, if there is one piece",
+    "select_scatter": "a view and what is written to it",
+    "slice_scatter": "a view and what is written to it",
+    "diagonal_scatter": "a view and what is written to it",
+    "as_strided_scatter": "a view and what is written to it",
+    "index_put": "places in memory instead of indices",
+    "linalg_svdvals": "a size of a result that is not saved",
+    "rsub": "a factor that is a product by itself",
+    "batch_norm": "running means that are not there",
+}
+LACKING |= {f"fft_{name}": "a factor instead of the way to find it" for name in dir(torch.fft)}
+
+
 def saved(node: Any) -> set[str]:
     """The names of saved values, and of those that are tensors once more."""
     return {name for name in dir(node) if name.startswith(("_saved_", "_raw_saved_"))}
@@ -71,6 +98,45 @@ def test_saved_values_have_pytorchs_names(entry: Entry) -> None:
                     continue
                 unknown = saved(a) - saved(b)
                 assert not unknown or entry.name in OTHER_NAMES, (entry.name, a.name(), unknown)
+                if entry.name not in LACKING:
+                    check_numbers(a, b)
+
+
+def check_numbers(ours: Any, theirs: Any) -> None:
+    """All that PyTorch's node shows and that is no tensor, nor the size of an input that needs no gradient."""
+    needs = len([edge for edge, _ in theirs.next_functions if edge is not None])
+    for name in sorted(saved(theirs) - saved(ours)):
+        if name.startswith("_saved_") and not ("_sym_" in name or name.endswith("source_dim")) | (needs == 0):
+            value = getattr(theirs, name)
+            assert value is None or isinstance(value, torch.Tensor), (ours.name(), name, value)
+
+
+@pytest.mark.parametrize("library", [lg, torch], ids=["leafgrad", "torch"])
+def test_numbers_and_sizes_are_shown(library: Any) -> None:
+    x: Any = library.ones(2, 3, requires_grad=True)
+    assert x.unsqueeze(1).grad_fn._saved_dim == 1
+    assert x.mean().grad_fn._saved_self_sym_numel == 6
+    assert x[:, 1:].grad_fn._saved_start == 1
+    assert x.select(1, 2).grad_fn._saved_index == 2
+    assert x[1].grad_fn._saved_dim == 0
+    assert (x + 1).grad_fn._saved_alpha == 1
+    assert library.addmm(x, x[:, :2], x, beta=2).grad_fn._saved_beta == 2
+    assert x.split(1).__getitem__(0).grad_fn._saved_split_size == 1
+    assert (x @ library.ones(3, 2)).grad_fn._saved_self_sym_sizes in ((2, 3), ())
+    strided = x.as_strided((2,), (1,), 1)
+    assert strided.grad_fn._saved_size == (2,) and strided.grad_fn._saved_storage_offset == 1
+    assert x.as_strided((2,), (1,)).grad_fn._saved_storage_offset is None
+    assert library.div(x, 2.0, rounding_mode="trunc").grad_fn._saved_rounding_mode == "trunc"
+    chosen = x[:, library.tensor([0, 2])].grad_fn._saved_indices
+    assert chosen[0] is None and chosen[1].tolist() == [0, 2]
+    loss = library.nn.functional.mse_loss(x, library.zeros(2, 3))
+    assert loss.grad_fn._saved_reduction == 1
+    image: Any = library.ones(1, 1, 3, 3, requires_grad=True)
+    convolved = library.nn.functional.conv2d(image, library.ones(1, 1, 2, 2), stride=2)
+    assert convolved.grad_fn._saved_stride == (2, 2) and convolved.grad_fn._saved_transposed is False
+    assert library.nn.functional.unfold(image, 3).grad_fn._saved_self_sym_argsize_minus_2 == 3
+    pooled = library.nn.functional.max_pool2d(image, 2, ceil_mode=True)
+    assert pooled.grad_fn._saved_ceil_mode is True
 
 
 def test_what_was_not_needed_is_none() -> None:

@@ -17,7 +17,7 @@ class GradientRules:
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = ("backward", "hidden", "passed_on", "saved_names", "saves", "vjp_in_place")
+    __slots__ = ("backward", "hidden", "passed_on", "saved_names", "saves", "shown", "vjp_in_place")
 
     def __init__(
         self,
@@ -30,6 +30,7 @@ class GradientRules:
         self.backward = backward
         self.saves = saves
         self.saved_names = saved_names  # what PyTorch calls the saved values, in the order of `saves`
+        self.shown: dict[str, Any] = {}  # what it shows besides: see `shows` in ops/registry.py
         self.hidden = hidden  # inputs that are never differentiated, which PyTorch does not show
         # for large arrays that will not be needed again, because the graph is not kept
         self.vjp_in_place = vjp_in_place

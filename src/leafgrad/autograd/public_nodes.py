@@ -189,6 +189,8 @@ def _saved_attribute(node: Any, name: str) -> Any:
             if prefix == "_saved_" and plan_of(node)[index] == NOTHING:
                 return None
             return saved_value(node, index) if prefix == "_saved_" else SavedTensor._of(node, index)
+    if name.startswith("_saved_") and (value := shown_value(node, name[7:])) is not NotImplemented:
+        return value
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
 
 
@@ -196,7 +198,18 @@ def _dir(node: Any) -> list[str]:
     names = [n for n in saved_names(node) if n]
     places = dict(zip(saved_names(node), plan_of(node), strict=False))
     raw = [f"_raw_saved_{n}" for n in names if places[n] < OPTION]
-    return sorted({*object.__dir__(node), *[f"_saved_{n}" for n in names], *raw})
+    shown = node.op.gradient_rules().shown
+    besides = [n for n in shown if isinstance(node.saved, Freed) or shown_value(node, n) is not NotImplemented]
+    return sorted({*object.__dir__(node), *[f"_saved_{n}" for n in [*names, *besides]], *raw})
+
+
+def shown_value(node: Any, name: str) -> Any:
+    """What a node shows besides what its rule asks for, or NotImplemented."""
+    value = node.op.gradient_rules().shown.get(name, NotImplemented)
+    if not callable(value):
+        return value
+    check_usable(node)
+    return value(node)
 
 
 def check_usable(node: Node) -> None:
@@ -214,6 +227,8 @@ def saved_value(node: Any, index: int) -> Any:
     place = plan_of(node)[index]
     value = saved_tensors(node, saved)[index]
     if place >= OPTION:
+        if value.__class__ is str and node.op.gradient_rules().saved_names[index] == "reduction":
+            return ("none", "mean", "sum").index(value)  # PyTorch has numbers for them
         return wrap(value) if place < SHAPE and hasattr(value, "dtype") else value
     if node.hooks is None or index not in node.hooks.packed:
         version = version_of(node, index)

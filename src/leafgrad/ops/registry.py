@@ -337,6 +337,9 @@ class Family(metaclass=Block, family=True):
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
     # What nodes call a value that the rule asks for (`_saved_...`), if not by the rule's own name; "": it is not shown.
     saved_as: dict[str, str] = {}
+    # What they show besides: a value, or a function that finds it for a node (NotImplemented: not this time). `...`:
+    # what the name says, an option, which is then kept, or the form of an input ("self_sym_sizes", "x_sym_argsize_0").
+    shows: dict[str, Any] = {}
     saves_view_of: str | None = None  # the input of which PyTorch saves a transposed view, as its messages tell
     number_name: str | None = None  # in the graph, if the second operand is a number
     first_number_name: str | None = None  # or the first
@@ -415,7 +418,9 @@ def renamed(operation: Any, core: Op, expression: str) -> Op:
         def saves(mask: int) -> tuple[int, ...]:
             return tuple([place for place in known.saves(mask) if place not in left_out])
 
-        return GradientRules(known.backward, saves, known.saved_names, tuple(hidden), known.vjp_in_place)
+        twin = GradientRules(known.backward, saves, known.saved_names, tuple(hidden), known.vjp_in_place)
+        twin.shown = known.shown
+        return twin
 
     twin = Op(core.name, node_name, core.kernel, rules, core.vmap)
     compose(twin, operation, expression)

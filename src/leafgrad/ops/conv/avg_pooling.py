@@ -44,6 +44,7 @@ class avg_pool(Averaging):
     """avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override): the mean of each
     window of two or three dimensions."""
 
+    shows = {"ceil_mode": ...}
     options = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
     node_name = "AvgPool2DBackward0"
     node_names = ("AvgPool3DBackward0",)

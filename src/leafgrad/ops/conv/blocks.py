@@ -32,6 +32,7 @@ class im2col(Family):
     """im2col(input, kernel_size, dilation, padding, stride): the windows of an input (n, c, height, width) as the
     columns of matrices (n, c * window, positions)."""
 
+    shows = {"self_sym_argsize_minus_2": ..., "self_sym_argsize_minus_1": ...}
     options = ("kernel_size", "dilation", "padding", "stride")
     public_name = ""
     node_name = "Im2ColBackward0"

@@ -71,6 +71,7 @@ class convolution(Family):
     kernel_name = "slow_conv2d_cpu"
     refuses = (BOOL, COMPLEX)
     saved_as = {"input": "input", "input_shape": "", "weight_shape": "", "bias_shape": "bias_sym_sizes_opt"}
+    shows = dict.fromkeys(options, ...)
     flops = flops_of_convolution
     counted_backward = "convolution_backward"
 

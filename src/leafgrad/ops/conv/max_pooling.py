@@ -61,6 +61,7 @@ class max_pool(Family):
     """max_pool(input, kernel_size, stride, padding, dilation, ceil_mode): the largest element of each window of two or
     three dimensions, and its index."""
 
+    shows = dict.fromkeys(("stride", "padding", "dilation", "ceil_mode"), ...)
     options = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
     results = 2
     public_name = ""

@@ -62,6 +62,7 @@ class conv_tbc(Family):
     """conv_tbc(input, weight, bias, pad=0): the convolution of an input (time, batch, channels) with a weight (width,
     channels, output channels), plus the bias, with `pad` zeros before and after."""
 
+    shows = {"pad": ...}
     inputs = ("input", "weight", "bias")
     options = ("pad",)
     places = ("nn.functional.conv_tbc",)

@@ -40,7 +40,7 @@ class fft_c2c(Transform):
     holomorphic = False  # to save conjugating twice
     node_name = "FftC2CBackward0"
     aten = "_fft_c2c"
-    saved_as = {"dims": "dim", "factor": "normalization"}
+    saved_as = {"dims": "dim", "factor": ""}
 
     def kernel(x: Array, dims: Dims, factor: float, forward: bool) -> Array:
         if not dims:
@@ -70,7 +70,7 @@ class fft_r2c(Transform):
     holomorphic = False
     node_name = "FftR2CBackward0"
     aten = "_fft_r2c"
-    saved_as = {"dims": "dim", "factor": "normalization", "input_shape": ""}
+    saved_as = {"dims": "dim", "factor": "", "input_shape": ""}
 
     def kernel(x: Array, dims: Dims, factor: float, onesided: bool) -> Array:
         return scaled(np.fft.rfftn(x, axes=dims) if onesided else np.fft.fftn(x, axes=dims), factor)
@@ -101,7 +101,7 @@ class fft_c2r(Transform):
     holomorphic = False
     node_name = "FftC2RBackward0"
     aten = "_fft_c2r"
-    saved_as = {"dims": "dim", "factor": "normalization", "size": "", "input_shape": ""}
+    saved_as = {"dims": "dim", "factor": "", "size": "", "input_shape": ""}
 
     def kernel(x: Array, dims: Dims, factor: float, size: int) -> Array:
         sizes = [*[x.shape[d] for d in dims[:-1]], size]

@@ -24,6 +24,7 @@ class embedding(Family):
     """embedding(input, weight, padding_idx=None): the rows of weight that the indices in input name; the row
     `padding_idx` gets no gradient."""
 
+    shows = {"weight_sym_argsize_0": ..., "sparse": False}
     saved_as = {"by_frequency": "scale_grad_by_freq", "weight_shape": ""}
     inputs = ("weight", "indices")
     options = ("padding_idx", "by_frequency")

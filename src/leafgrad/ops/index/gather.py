@@ -219,11 +219,22 @@ def check_range(index: Array, low: int, size: int, dim: int, shape: Any, error: 
 # -- x[array] ---------------------------------------------------------------------------------------------------------
 
 
+def indices_of(node: Any) -> tuple[Any, ...]:
+    """What PyTorch's node says that x[...] was indexed with: a tensor for each dimension, None for those in front that
+    were not."""
+    saved = node.saved if node.hooks is None else node.hooks.unpacked(node, node.saved)
+    shape, dim, count, at = saved
+    parts = (at,) if count == 1 else np.unravel_index(at, shape[dim : dim + count])
+    return (*(None,) * dim, *[wrap(part) for part in parts])
+
+
 @op
 class index(Family):
     """index(input, dim, count, at): the elements that the array `at` points to in `count` dimensions from `dim` on."""
 
     options = ("dim", "count", "at")
+    saved_as = {"dim": "", "count": "", "at": ""}
+    shows = {"indices": lambda node: indices_of(node)}
     kernel = take_at
     holomorphic = False  # the gradient of a choice is a choice, and needs no conjugation
     jvp = "linear"
@@ -345,6 +356,7 @@ def gather_sum(g: A, index: A, input_shape: A, dim: A) -> A:
 class gather(Family):
     """gather(input, dim, index): out[i][j] = input[index[i][j]][j] for dim 0, and likewise for the others."""
 
+    shows = {"sparse_grad": False}
     saved_as = {"input_shape": ""}
     inputs = ("input", "index")
     options = ("dim",)

@@ -91,6 +91,7 @@ class masked_fill(Overwriting):
 class masked_scatter(Overwriting):
     """masked_scatter(input, mask, source): the elements of source, one after the other, where the mask is True."""
 
+    shows = {"source_sym_sizes": ...}
     inputs = ("input", "mask", "source")
 
     @on_a_copy

@@ -113,6 +113,7 @@ class index_add(Overwriting):
     """index_add(input, dim, index, source, *, alpha=1): input with alpha times the slices of source added to those
     that the vector `index` names."""
 
+    shows = {"dim": ..., "alpha": ..., "source_dim": ...}
     saved_as = {"source_shape": ""}
     inputs = ("input", "index", "source")
     options = ("dim", "alpha")
@@ -170,6 +171,7 @@ class index_add(Overwriting):
 class index_copy(Overwriting):
     """index_copy(input, dim, index, source): input with the slices that the vector `index` names replaced by source."""
 
+    shows = {"dim": ..., "source_dim": ...}
     autocast = "promote"
     saved_as = {"source_shape": ""}
     inputs = ("input", "index", "source")
@@ -388,6 +390,7 @@ class scatter(Overwriting):
 class scatter_add(Overwriting):
     """scatter_add(input, dim, index, src): out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
 
+    shows = {"dim": ...}
     saved_as = {"src_shape": ""}
     inputs = ("input", "index", "src")
     options = ("dim",)
@@ -421,6 +424,7 @@ class scatter_add(Overwriting):
 class put(Overwriting):
     """put(input, index, source, accumulate=False): elements of the flat input replaced by source, or added to."""
 
+    shows = {"accumulate": ...}
     saved_as = {"source_shape": ""}
     inputs = ("input", "index", "source")
     options = ("accumulate",)

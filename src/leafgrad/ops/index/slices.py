@@ -72,6 +72,36 @@ class Part(ViewFamily, family=True):
         return "AliasBackward0(input)" if found == "input" else found
 
 
+END = 2**63 - 1  # of a slice that goes on to the end
+
+
+def end_of(node: Any) -> Any:
+    """Where the slice of a node ends."""
+    stop = last_part(node)[1].stop
+    return (None if node.op.node_name.endswith("_copy") else END) if stop is None else stop
+
+
+def is_narrowed(node: Any) -> bool:
+    """Is it the node of narrow_copy, which has a length where slices have an end?"""
+    return bool(node.op.node_name == "NarrowCopyBackward0")
+
+
+def last_part(node: Any) -> tuple[int, Any]:
+    """The last part of an index that leaves something out, or adds a dimension, and which dimension it is for."""
+    shape, index = node.saved
+    found, dim, own = (0, ALL), 0, 0  # in what the parts before have made of the input; in the input
+    for part in index:
+        if part is ...:
+            skipped = len(shape) - len([other for other in index if other is not None and other is not ...])
+            dim, own = dim + skipped, own + skipped
+            continue
+        is_slice = part.__class__ is Slice
+        if not is_slice or not takes_all(part, shape[own]) or len(index) == 1:
+            found = dim, part
+        dim, own = dim + (part is None or is_slice), own + (part is not None)
+    return found
+
+
 def takes_all(part: Slice, size: int) -> bool:
     """Is a slice written in such a way that it leaves nothing out? Then PyTorch does not record it. Bounds that count
     from the end it does record, also where they leave nothing out."""
@@ -95,6 +125,8 @@ def core_of_parts(operation: Any) -> Op:
 class select(Part):
     """select(input, dim, index): input without dimension `dim`, at position `index` of it."""
 
+    saved_as = {"index": ""}
+    shows = {"dim": lambda node: last_part(node)[0], "index": lambda node: last_part(node)[1]}
     public_name = reference = None
 
     def call(input: Tensor, dim: Dim, index: int) -> Tensor:
@@ -118,6 +150,13 @@ class select(Part):
 class slice_(Part):
     """slice(input, index): a part of input, by a tuple as NumPy takes it."""
 
+    shows = {
+        "dim": lambda node: last_part(node)[0],
+        "start": lambda node: last_part(node)[1].start or 0,
+        "end": lambda node: NotImplemented if is_narrowed(node) else end_of(node),
+        "step": lambda node: NotImplemented if is_narrowed(node) else last_part(node)[1].step or 1,
+        "length": lambda node: node.shape[last_part(node)[0]] if is_narrowed(node) else NotImplemented,
+    }
     saved_as = {"index": ""}
     node_name = ONE_SLICE
     node_names = (OF_PARTS,)
@@ -191,6 +230,7 @@ def _with_new_dimensions(x: A, index: tuple[Any, ...]) -> A:
 class new_dimension(Part):
     """new_dimension(input, index): `slice` under the name that PyTorch gives to x[..., None]."""
 
+    shows = {"dim": lambda node: last_part(node)[0]}
     saved_as = {"index": "", "input_shape": ""}
     node_name = "UnsqueezeBackward0"
     aten = "unsqueeze"

@@ -41,6 +41,7 @@ class Added(Family, family=True):
     """A product of two tensors with a third one added."""
 
     options = ("beta", "alpha")
+    shows: dict[str, Any] = {"beta": ..., "alpha": ...}
     in_place = True
     in_place_function: Any = False
     out = True
@@ -102,6 +103,9 @@ def _check_batches(x: Any, a: Any, b: Any) -> None:
 class addbmm(Added):
     """addbmm(input, batch1, batch2, *, beta=1, alpha=1): beta input + alpha times the sum of all products."""
 
+    shows = dict.fromkeys(
+        ("beta", "alpha", "batch1_sym_argsize_0", "batch1_sym_argsize_1", "batch2_sym_argsize_2"), ...
+    )
     inputs = ("input", "batch1", "batch2")
     refuses = (BOOL,)
     kernel_name = "addmm_impl_cpu_"

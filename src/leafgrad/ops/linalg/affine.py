@@ -43,6 +43,9 @@ ndarray: Any = np.ndarray
 class addmm(Family):
     """addmm(input, mat1, mat2, *, beta=1, alpha=1): beta * input + alpha * (mat1 @ mat2)."""
 
+    shows = dict.fromkeys(
+        ("beta", "alpha", "mat1_sym_sizes", "mat1_sym_strides", "mat2_sym_sizes", "mat2_sym_strides"), ...
+    )
     autocast = "lower"
     inputs = ("input", "mat1", "mat2")
     options = ("beta", "alpha")

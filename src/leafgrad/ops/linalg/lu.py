@@ -200,6 +200,7 @@ class linalg_lu_factor_ex(OfMatrices):
     """linalg.lu_factor_ex(A, *, pivot=True, check_errors=False): L and U in one matrix, the rows that were swapped, and
     a code that is not zero where U is singular."""
 
+    shows = {"pivot": True}
     inputs = ("A",)
     results = 3
     result_names = ("LU", "pivots", "info")
@@ -245,6 +246,7 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu
 class lu_parts(OfMatrices):
     """lu_parts(A): L, U, and the rows that were swapped."""
 
+    shows = {"pivot": True}
     inputs = ("A",)
     results = 3
     aten = "linalg_lu"
@@ -373,6 +375,8 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 class lu_triangles(OfMatrices):
     """lu_triangles(LU_data): L and U of the matrix that holds both."""
 
+    shows = {"LU_data_sym_argsize_minus_2": ..., "LU_data_sym_argsize_minus_1": ...}
+    saved_as = {"LU_data_shape": ""}
     inputs = ("LU_data",)
     results = 2
     node_name = "LuUnpackBackward0"

@@ -129,6 +129,7 @@ class Product(Family, family=True):
 class mm(Product):
     """mm(input, mat2): the product of two matrices, (n, k) with (k, m)."""
 
+    shows = dict.fromkeys(("self_sym_sizes", "self_sym_strides", "mat2_sym_sizes", "mat2_sym_strides"), ...)
     autocast = "lower"
     inputs = ("input", "mat2")
 

@@ -164,6 +164,7 @@ def svd_rule(g_u: A, g_s: A, g_vh: A, u: A, s: A, vh: A) -> A:
 class linalg_svdvals(OfMatrices):
     """linalg.svdvals(A, *, driver=None): the singular values of matrices, falling."""
 
+    shows = {"full_matrices": False}
     autocast = "float32"
     inputs = ("A",)
     node_name = "LinalgSvdBackward0"

@@ -44,6 +44,7 @@ class batch_norm(Normalization):
     and the variance of the input, and the running ones follow them; otherwise the running ones."""
 
     node_name = "NativeBatchNormBackward0"
+    shows = {"training": True}
     aten = "native_batch_norm"
     aten_function = "batch_norm"
     reference = lambda torch, *args: torch.batch_norm(*args)  # nn.functional has another order
@@ -101,6 +102,7 @@ class batch_norm_evaluated(Family):
     node_name = "NativeBatchNormBackward0"
     aten = "native_batch_norm"
     saved_as = {"input": "input"}
+    shows = {"training": False}
     reference = lambda torch, x, w, b, mean, variance, eps: torch.nn.functional.batch_norm(
         x, mean, variance, w, b, False, 0.0, eps
     )

@@ -33,6 +33,7 @@ class layer_norm(Normalization):
     aten = "native_layer_norm"
     aten_function = "layer_norm"
     saved_as = {"input": "input", "layout": "", "statistics": "", "eps": ""}
+    shows = {"normalized_shape": lambda node: layout_in(node.saved).shape}
 
     def call(
         input: Tensor,
@@ -54,6 +55,15 @@ class layer_norm(Normalization):
         S(t(4), (4,), None, t(4)),
         S(t(0, 3), (3,), t(3), t(3)),
     ]
+
+
+def layout_in(saved: Sequence[Any]) -> Layout:
+    return next(value for value in saved if isinstance(value, Layout))
+
+
+def counted_in_groups(node: Any) -> tuple[int, ...]:
+    """Samples, groups, channels of a group and elements of a channel."""
+    return layout_in(node.saved).form
 
 
 @functools.lru_cache(maxsize=256)  # made anew for each call it was a fifth of the time of a small one
@@ -94,6 +104,12 @@ class group_norm(Normalization):
     which is standardized by itself; weight and bias are those of channels."""
 
     node_name = "NativeGroupNormBackward0"
+    shows = {
+        "N": lambda node: counted_in_groups(node)[0],
+        "C": lambda node: counted_in_groups(node)[1] * counted_in_groups(node)[2],
+        "HxW": lambda node: counted_in_groups(node)[3],
+        "group": lambda node: counted_in_groups(node)[1],
+    }
     aten = "native_group_norm"
     aten_function = "group_norm"
 

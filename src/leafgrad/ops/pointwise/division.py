@@ -58,6 +58,7 @@ def _quotient(mode: str, kernel: Any, how: str) -> Any:
         "kernel": kernel,
         "wide_numbers": True,
         "node_name": "DivBackward2",
+        "shows": {"rounding_mode": mode},
         "public_name": "",
         "reference": lambda torch, x, y: torch.div(x, y, rounding_mode=mode),
         "aten": "div",

@@ -381,6 +381,7 @@ def _with_alpha(operation: Operation, without: Callable[..., Any]) -> Callable[.
 class add(Binary):
     """add(input, other, *, alpha=1): input + alpha * other."""
 
+    shows = {"alpha": 1}  # others are recorded as products
     kernel = native(np.add)
     takes_alpha = True
     signatures = ALPHA
@@ -404,6 +405,7 @@ TWO_BOOLS = (
 class sub(Binary):
     """sub(input, other, *, alpha=1): input - alpha * other."""
 
+    shows = {"alpha": 1}  # others are recorded as products
     kernel = native(np.subtract)
     takes_alpha = True
     signatures = ALPHA

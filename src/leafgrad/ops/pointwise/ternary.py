@@ -48,6 +48,7 @@ class Adding(Family, family=True):
 
     inputs = ("input", "tensor1", "tensor2")
     options = ("value",)
+    shows = {"value": ...}
     follows_layout = True
     vmap = "elementwise"
     jvp = "elementwise"

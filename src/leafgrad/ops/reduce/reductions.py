@@ -131,6 +131,7 @@ def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
 class mean(Total):
     """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
 
+    shows = {"self_sym_numel": ...}
     node_name = "MeanBackward1"
     node_names = ("MeanBackward0",)  # of all elements
     hides = {"MeanBackward0": ("dims", "keepdim")}

@@ -197,10 +197,16 @@ def _split_dim(name: str, input: Any, dim: int) -> tuple[int, int]:
     return dim, shape[dim]
 
 
+def size_of_pieces(sizes: Sequence[int]) -> Any:
+    """What the user asked for. A single piece does not tell."""
+    return sizes[0] if len(sizes) > 1 else NotImplemented
+
+
 @op
 class split(Pieces):
     """split(tensor, split_size_or_sections, dim=0): pieces of one size (the last may be smaller), or of given sizes."""
 
+    shows = {"split_size": lambda node: size_of_pieces(node.saved[1])}
     saved_as = {"sizes": ""}
     node_names = ("UnsafeSplitBackward0",)
     in_python = ("function", "method")
@@ -276,6 +282,7 @@ class unsafe_split_with_sizes(UnsafePieces):
 class unsafe_split(UnsafePieces):
     """unsafe_split(tensor, split_size, dim=0): split by a size, but the pieces do not count as views."""
 
+    shows = {"split_size": lambda node: size_of_pieces(node.saved[1])}
     saved_as = {"sizes": ""}
 
     def call(tensor: Tensor, split_size: int, dim: Dim = 0) -> tuple[Tensor, ...]:

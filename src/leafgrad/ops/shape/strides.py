@@ -96,12 +96,14 @@ class Geometry:
         size: tuple[int, ...],
         stride: tuple[int, ...],
         offset: int,
+        given_offset: int | None = None,
     ) -> None:
         self.own_shape = own_shape
         self.own_steps = own_steps
         self.size = size
         self.stride = stride
         self.offset = offset
+        self.given_offset = given_offset  # by the user, who counts from the beginning of the memory
 
     @staticmethod
     def between(array: Any, part: Any) -> Geometry:
@@ -141,6 +143,11 @@ class as_strided(ViewFamily):
     """as_strided(input, size, stride, storage_offset=None): the memory of input under any shape and strides; the
     offset counts from the beginning of the memory, by default it is input's own."""
 
+    shows = {
+        "size": lambda node: node.saved[0].size,
+        "stride": lambda node: node.saved[0].stride,
+        "storage_offset": lambda node: node.saved[0].given_offset,
+    }
     saved_as = {"geometry": ""}
     options = ("geometry",)
     holomorphic = False  # elements are only chosen
@@ -211,4 +218,4 @@ def checked_geometry(array: Any, shape: Any, steps: Any, storage_offset: int | N
             f"itemsize {array.itemsize} requiring a storage size of {needed} are out of bounds for storage of size "
             f"{have}",
         )
-    return Geometry(array.shape, steps_of(array), shape, steps, start - own)
+    return Geometry(array.shape, steps_of(array), shape, steps, start - own, storage_offset)

@@ -206,6 +206,7 @@ class t(ViewFamily):
 class expand(ViewFamily):
     """expand(input, *shape): dimensions of size 1 repeated without copying; -1 keeps a size."""
 
+    shows = {"self_sym_sizes": ...}
     options = ("shape",)
     method_only = True
 
@@ -278,6 +279,8 @@ def with_strides(x: Any, shape: tuple[int, ...], strides: tuple[int, ...]) -> An
 class squeeze(Reshaping):
     """squeeze(input, dim=None): without dimensions of size 1, all of them or those of `dim`."""
 
+    saved_as = {"dims": ""}
+    shows = {"dim": lambda node: squeezed_dim(node)}
     checked = "function"
     options = ("dims",)
     # for one dimension, for several; in place: for all, one, several
@@ -299,13 +302,26 @@ class squeeze(Reshaping):
         chosen = tuple([d for d in dims if shape and shape[d] == 1])
         return bind_view(core, squeeze, input, (chosen,))
 
+    def vjp(g: A, input_shape: A, dims: A = None) -> A:
+        return g.reshape(input_shape)
+
     samples = lambda t: [S(t(3, 1, 2, 1)), S(t(3, 1, 2), 1), S(t(3, 2), 0), S(t(1, 3, 1), (0, 2)), S(t())]
+
+
+def squeezed_dim(node: Any) -> Any:
+    """What PyTorch's nodes say of the dimensions: one, several; nothing if no dimension was named, or none was left
+    out."""
+    dims, number = node.saved[1], node.op.node_name.removesuffix("_copy")[-1]
+    if number in "03" or not dims:
+        return NotImplemented
+    return dims[0] if number in "14" else dims
 
 
 @op
 class unsqueeze(Reshaping):
     """unsqueeze(input, dim): with a new dimension of size 1 at `dim`."""
 
+    shows = {"dim": ...}
     saved_as = {"input_shape": ""}
     checked = "function"
     options = ("dim",)
