@@ -16,6 +16,7 @@ import leafgrad as lg
 import leafgrad.nn.functional as F
 from leafgrad._core.modes import switches
 from leafgrad._core.thread_state import state
+from leafgrad.autograd import forward_ad
 from leafgrad.func import (
     debug_unwrap,
     functional_call,
@@ -464,3 +465,18 @@ def test_gradients_of_as_strided_whatever_the_layout() -> None:
     stacked = flat.reshape(4, 3, 2)
     assert lg.equal(vmap(grad(lambda a: total(a.t())))(stacked), wanted.reshape(4, 3, 2))
     assert hessian(lambda a: total(a.t()))(stacked[0]).sum() == 8
+
+
+def test_samples_of_a_tangent_are_written_to_a_tensor_that_had_none() -> None:
+    """Inside vmap a tensor from outside may get a tangent with many samples, as long as its value has one."""
+    base, given = lg.zeros(2, 2), lg.arange(8.0).view(2, 2, 2)
+    for seen, transposed in ((base, False), (base.view_as(base), False), (base.t(), True)):
+
+        def tangents(t: Any, seen: Any = seen) -> Any:
+            with forward_ad.dual_level():
+                seen.copy_(forward_ad.make_dual(lg.ones(2, 2), t))
+                return forward_ad.unpack_dual(seen).tangent, forward_ad.unpack_dual(base).tangent
+
+        own, of_base = lg.vmap(tangents)(given)
+        assert own.tolist() == given.tolist()
+        assert of_base.tolist() == (given.mT if transposed else given).tolist()

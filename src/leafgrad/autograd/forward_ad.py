@@ -289,9 +289,10 @@ class Tangents(Mode):
             return
         new = {} if part is None else tangents_of(part)
         for level in sorted({*new, *tangents_of(x)}):
-            tangent, old = new.get(level), own_tangent(x, level)
+            tangent = new.get(level)
+            old = own_tangent(x, level, tangent)
             if old is None:
-                old = zeros_like(x)
+                old = zeros_for(x, tangent)
                 set_tangent(x, level, old)
             if tangent is not old:
                 with recording():
@@ -362,12 +363,19 @@ def tangents(
 # -- changes in place -------------------------------------------------------------------------------------------------
 
 
-def own_tangent(x: Any, level: int) -> Any:
+def zeros_for(x: Any, tangent: Any) -> Any:
+    """A tangent for a tensor that had none, in which another one will be written: for each sample, if that has many."""
+    if tangent is not None and is_batched(tangent.array) and not is_batched(x.array):
+        return tangent.new_zeros(x.array.shape)
+    return zeros_like(x)
+
+
+def own_tangent(x: Any, level: int, tangent: Any) -> Any:
     """The tangent of a tensor that may be written to; that of a view is a view of its base's. None if it has none."""
     old = tangents_of(x).get(level)
     view = x.rare.view if x.rare is not None else None
     if old is None and view is not None:
-        set_tangent(view.base, level, zeros_like(view.base))
+        set_tangent(view.base, level, zeros_for(view.base, tangent))
         old = tangents_of(x)[level]
     return old
 
