@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import leafgrad as torch
 
 
@@ -40,3 +42,18 @@ def test_indices_are_not_looked_at_where_a_mask_is_false() -> None:
     assert torch._unsafe_masked_index(x, mask, at, -1).tolist() == [3.0, -1.0, 0.0]
     added = torch._unsafe_masked_index_put_accumulate(x, mask, at, torch.ones(3))
     assert added.tolist() == [1.0, 1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_gradients_of_a_convolution_as_a_function(transposed: bool) -> None:
+    x = torch.randn(2, 4, 5, 6, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(*((4, 3) if transposed else (6, 2)), 3, 2, dtype=torch.float64, requires_grad=True)
+    bias = torch.randn(6, dtype=torch.float64, requires_grad=True)
+    options = [2, 1], [1, 0], [1, 1], transposed, [1, 0] if transposed else [0, 0], 2
+    y = torch.convolution(x, weight, bias, *options)
+    g = torch.randn(y.shape, dtype=torch.float64)
+    function = torch.ops.aten.convolution_backward
+    found = function(g, x, weight, [6], *options, [True, True, True])
+    for ours, expected in zip(found, torch.autograd.grad(y, (x, weight, bias), g), strict=True):
+        assert torch.allclose(ours, expected)
+    assert [part is None for part in function(g, x, weight, [6], *options, (False, True, False))] == [True, False, True]

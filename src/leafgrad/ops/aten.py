@@ -122,7 +122,7 @@ def function_behind(name: str) -> Any:
     """What calling an operation by this name calls."""
     found = (
         OWN.get(name)
-        or gradient_of_pooling(name)
+        or gradient_function(name)
         or public_function(name)
         or public_function(name.lstrip("_"))
         or getattr(links.tensor_class, name, None)
@@ -150,9 +150,9 @@ def _index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) 
 OWN = {"index": _index, "index_put": _index_put, "index_put_": _index_put_}
 
 
-def gradient_of_pooling(name: str) -> Any:
+def gradient_function(name: str) -> Any:
     """A function that PyTorch has here alone; the module is imported when somebody asks for one."""
-    return part("ops.conv.pool_gradients").GRADIENTS.get(name) if name.endswith("_backward") else None
+    return part("ops.conv.gradients").GRADIENTS.get(name) if name.endswith("_backward") else None
 
 
 _packets: dict[str, Packet] = {}
@@ -182,7 +182,7 @@ of_libraries: dict[str, Overload] = {}  # operators that programs have defined (
 
 
 def __getattr__(name: str) -> Packet:
-    if not name.startswith("__") and (name in known_names() or is_function(name) or gradient_of_pooling(name)):
+    if not name.startswith("__") and (name in known_names() or is_function(name) or gradient_function(name)):
         return packet(name)
     raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
 

@@ -1,5 +1,5 @@
-"""The gradients of pooling as functions, which PyTorch has in its dispatcher alone: `torch.ops.aten.max_pool2d_with_...
-_backward`. Each checks what it is given and computes the rule of its operation."""
+"""The gradients of pooling and convolution as functions, which PyTorch has in its dispatcher alone: `torch.ops.aten.
+max_pool2d_with_indices_backward`. Each checks what it is given and computes the rule of its operation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.conv.avg_pooling import bin_maps
 from leafgrad.ops.conv.axis_maps import along_axes
 from leafgrad.ops.conv.checks import refused
+from leafgrad.ops.conv.convolution import Geometry, convolution_weight, input_gradient
 from leafgrad.ops.conv.max_pooling import back_to_places
 from leafgrad.ops.conv.pool_checks import pool_sizes
 
@@ -101,7 +102,36 @@ def spread(value: Any, dims: int) -> tuple[int, ...]:
     return found * dims if len(found) == 1 else found
 
 
+def of_convolution(
+    grad_output: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    bias_sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    output_mask: Any,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients by input, weight and bias, of which `output_mask` names those that are wanted."""
+    dims = len(input.shape) - 2
+    steps, pads, apart = [spread(each, dims) for each in (stride, padding, dilation)]
+    geometry = Geometry(steps, pads, apart, groups)
+    found: list[Any] = [None, None, None]
+    if output_mask[0]:
+        found[0] = input_gradient(grad_output, weight, tuple(input.shape[2:]), geometry, transposed)
+    if output_mask[1]:
+        pair = (grad_output, input) if transposed else (input, grad_output)
+        found[1] = convolution_weight(*pair, tuple(weight.shape[2:]), steps, pads, apart, groups)
+    if output_mask[2]:
+        found[2] = grad_output.sum((0, *range(2, dims + 2)))
+    return found[0], found[1], found[2]
+
+
 GRADIENTS = {
+    "convolution_backward": of_convolution,
     "_adaptive_avg_pool2d_backward": of_adaptive_avg(2, "grad_output"),
     "_adaptive_avg_pool3d_backward": of_adaptive_avg(3, "gradOutput_"),
     "adaptive_max_pool2d_backward": of_adaptive_max(2, "grad_output"),
