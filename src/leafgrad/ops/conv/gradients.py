@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.convolution import Geometry
 from leafgrad.ops.conv.avg_pooling import bin_maps
 from leafgrad.ops.conv.axis_maps import along_axes
 from leafgrad.ops.conv.checks import refused
-from leafgrad.ops.conv.convolution import Geometry, convolution_weight, input_gradient
+from leafgrad.ops.conv.convolution import convolution_weight, input_gradient
 from leafgrad.ops.conv.max_pooling import back_to_places
 from leafgrad.ops.conv.pool_checks import pool_sizes
 
