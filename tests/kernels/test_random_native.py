@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -227,3 +228,22 @@ def test_large_draws_in_threads() -> None:
         thread.join()
     for seed in range(4):
         assert results[seed] == fill(Stream(seed), "normal_blocks", 100_000, "float32", 0.0, 1.0, False).tobytes()
+
+
+def test_a_long_permutation_hears_signals() -> None:
+    """Ctrl-C, or an alarm, ends it on the way: most of the last numbers are still where they were."""
+
+    def stop(*unused: object) -> None:
+        raise InterruptedError
+
+    order, stream = np.empty(36_000_000, np.int64), native.Stream(0)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4)
+    try:
+        with pytest.raises(InterruptedError):
+            stream.permutation(order)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    last = order[-1000:]
+    assert np.count_nonzero(last == np.arange(order.size - 1000, order.size)) > 300

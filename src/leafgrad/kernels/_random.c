@@ -296,19 +296,26 @@ static PyObject *Stream_integers(Stream *self, PyObject *const *args, Py_ssize_t
     return draw(self, array, integers, what);
 }
 
-static void permutation(const Draw *what)
+#define AHEAD 24               /* exchanges whose memory is asked for in advance: a large array is in no cache */
+#define UNTIL_SIGNALS (1 << 24) /* exchanges between two looks for a signal, such as Ctrl-C */
+
+static inline int64_t *place_further_on(int64_t *here, uint64_t left, uint32_t word)
+{
+    return here + (left >> 32 ? word : word % (uint32_t)left);
+}
+
+/* Exchange each of the numbers [from, to) with one at a random place further on. */
+static void exchange(Twister *twister, int64_t *out, ptrdiff_t count, ptrdiff_t from, ptrdiff_t to)
 {
     uint32_t words[PIECE];
-    int64_t *out = what->out;
-    ptrdiff_t count = what->count;
-    for (ptrdiff_t i = 0; i < count; i++) out[i] = i;
-    for (ptrdiff_t from = 0, n; from < count - 1; from += n) {
-        n = count - 1 - from < PIECE ? count - 1 - from : PIECE;
-        take(what->twister, words, n);
-        for (ptrdiff_t i = 0; i < n; i++) { /* an exchange with a random place further on */
+    for (ptrdiff_t n; from < to; from += n) {
+        n = to - from < PIECE ? to - from : PIECE;
+        take(twister, words, n);
+        for (ptrdiff_t i = 0; i < n; i++) {
             int64_t *here = out + from + i, number = *here;
             uint64_t left = (uint64_t)(count - from - i);
-            int64_t *there = here + (left >> 32 ? words[i] : words[i] % (uint32_t)left);
+            if (i + AHEAD < n) __builtin_prefetch(place_further_on(here + AHEAD, left - AHEAD, words[i + AHEAD]), 1);
+            int64_t *there = place_further_on(here, left, words[i]);
             *here = *there;
             *there = number;
         }
@@ -320,11 +327,24 @@ static PyObject *Stream_permutation(Stream *self, PyObject *out)
     PyArrayObject *array = dense(out);
     if (array == NULL) return NULL;
     if (!PyArray_ISSIGNED(array) || PyArray_ITEMSIZE(array) != 8) return wrong_dtype(array);
-    if (PyArray_SIZE(array) == 1) { /* nothing is drawn */
-        *(int64_t *)PyArray_DATA(array) = 0;
-        Py_RETURN_NONE;
+    int64_t *numbers = PyArray_DATA(array);
+    ptrdiff_t count = PyArray_SIZE(array), to;
+    for (ptrdiff_t i = 0; i < count; i++) numbers[i] = i;
+    if (count < 2) Py_RETURN_NONE; /* nothing is drawn */
+    self->changes++;
+    self->fresh = 0;
+    for (ptrdiff_t from = 0; from < count - 1; from = to) {
+        to = count - 1 - from < UNTIL_SIGNALS ? count - 1 : from + UNTIL_SIGNALS;
+        if (count < LET_OTHERS_RUN) {
+            exchange(&self->twister, numbers, count, from, to);
+            continue;
+        }
+        Py_BEGIN_ALLOW_THREADS
+        exchange(&self->twister, numbers, count, from, to);
+        Py_END_ALLOW_THREADS
+        if (PyErr_CheckSignals() < 0) return NULL;
     }
-    return draw(self, array, permutation, (Draw){0});
+    Py_RETURN_NONE;
 }
 
 /* -- the state ----------------------------------------------------------------------------------------------------- */
