@@ -46,6 +46,7 @@ HOT_MODULES = [
     "src/leafgrad/_core/unbroadcast.py",
     "src/leafgrad/_core/reachable.py",
     "src/leafgrad/_core/engine.py",
+    "src/leafgrad/_core/held.py",
     "src/leafgrad/_core/inplace.py",
     "src/leafgrad/_core/function.py",
     "src/leafgrad/autograd/function_apply.py",

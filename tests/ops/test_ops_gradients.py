@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leafgrad._core.engine import free_memory
+from leafgrad._core.held import free_memory
 from leafgrad._core.tensor import wrap
 from leafgrad.ops.registry import Operation, registry
 from op_checks import (

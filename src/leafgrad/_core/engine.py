@@ -25,8 +25,9 @@ import numpy as np
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
 from leafgrad._core.events import BACKWARD, event_at
+from leafgrad._core.held import HELD_ONCE, free_memory, holders, last_view, movable
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
-from leafgrad._core.node import Array, Edge, Freed, Node, Output
+from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.origin import COMPILED, internal_files, recorded_pass
 from leafgrad._core.reachable import edges_to_leaves, paths_to, reach
 from leafgrad._core.recorder import edge
@@ -42,7 +43,6 @@ from leafgrad.kernels import add, native
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 state: Final[Any] = thread_state.state
 add_arrays: Final[Any] = add
-getrefcount: Final[Any] = sys.getrefcount
 _getframe: Final[Any] = sys._getframe
 _CALLER_DEPTH: Final = 1 if COMPILED else 2  # backward_from and the method or function `backward` lie between
 scalar: Final[Any] = np.generic
@@ -134,49 +134,6 @@ def walk(
         else:
             rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one
             results = rule(g, saved, targets)
-
-
-def free_memory(saved: tuple[Any, ...], g: Gradient) -> Any:
-    """A saved array in which a gradient fits and which nobody else holds, or None."""
-    for i in range(len(saved)):
-        if references(saved, i) == SAVED_ONLY:
-            value = saved[i]
-            if value.__class__ is ndarray and value.base is None and value.shape == g.shape and value.dtype is g.dtype:
-                return value
-    return None
-
-
-def references(saved: tuple[Any, ...], index: int) -> int:
-    value = saved[index]
-    return int(getrefcount(value))
-
-
-# How many there are if only the saved values hold it. That is not the same number in the compiled form.
-SAVED_ONLY: Final[int] = references((object(),), 0)
-
-
-def holders(view: Any) -> int:
-    """How many hold the array that this is a view of."""
-    return int(getrefcount(view.base))
-
-
-HELD_ONCE: Final[int] = holders(np.zeros(1).view())
-
-
-def movable(g: Gradient, form: Array) -> Any:
-    """The array that a gradient is a view of, all of it, if nobody else holds that: it may become `.grad` as it is,
-    as in PyTorch. None if it has to be copied."""
-    if g.__class__ is not ndarray or g.base.__class__ is not ndarray or holders(g) > HELD_ONCE:
-        return None
-    memory = g.base
-    whole = memory.base is None and memory.shape == g.shape and memory.strides == g.strides and memory.flags.writeable
-    return memory if whole and (g.strides == form.strides or not state.keep_layout) else None
-
-
-def last_view(g: Gradient) -> Gradient:
-    """A new view of a gradient that was passed on by rules. If nobody else holds its array, it may be moved: who has
-    seen the gradient on its way and kept it holds the array, or another view of it."""
-    return g.view() if g.__class__ is ndarray else g
 
 
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient, fits: bool) -> None:

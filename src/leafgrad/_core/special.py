@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from leafgrad._core import thread_state
 from leafgrad._core.function import CallNode
+from leafgrad._core.held import last_view
 from leafgrad._core.modes import run_rule_in_modes, switches
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.saved import refuse_detached, saved_tensors
-from leafgrad._core.tensor import TensorBase, ndarray, wrap
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.unbroadcast import fitted, unbroadcast
 
 Gradient = Any
@@ -88,8 +89,8 @@ class Special:
                 g = waiting.pop(target, None)
                 if self.deliver is not None:
                     owned = target in ours and self.wanted is None
-                    if not owned and g.__class__ is ndarray:
-                        g = g.view()  # the last one, see `last_view` in leafgrad/_core/engine.py
+                    if not owned:
+                        g = last_view(g)
                     self.deliver(target, g, owned, self.on_tensors)
                 else:
                     self.found[target] = passed_hooks(target, g, self.on_tensors)

@@ -1,0 +1,59 @@
+"""Who else holds an array? What nobody else holds can be written to, or be moved instead of copied."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+import numpy as np
+
+from leafgrad._core import thread_state
+from leafgrad._core.node import Array
+from leafgrad._core.tensor import ndarray
+
+Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
+state: Final[Any] = thread_state.state
+getrefcount: Final[Any] = sys.getrefcount
+
+
+def free_memory(saved: tuple[Any, ...], g: Gradient) -> Any:
+    """A saved array in which a gradient fits and which nobody else holds, or None."""
+    for i in range(len(saved)):
+        if references(saved, i) == SAVED_ONLY:
+            value = saved[i]
+            if value.__class__ is ndarray and value.base is None and value.shape == g.shape and value.dtype is g.dtype:
+                return value
+    return None
+
+
+def references(saved: tuple[Any, ...], index: int) -> int:
+    value = saved[index]
+    return int(getrefcount(value))
+
+
+# How many there are if only the saved values hold it. That is not the same number in the compiled form.
+SAVED_ONLY: Final[int] = references((object(),), 0)
+
+
+def holders(view: Any) -> int:
+    """How many hold the array that this is a view of."""
+    return int(getrefcount(view.base))
+
+
+HELD_ONCE: Final[int] = holders(np.zeros(1).view())
+
+
+def movable(g: Gradient, form: Array) -> Any:
+    """The array that a gradient is a view of, all of it, if nobody else holds that: it may become `.grad` as it is,
+    as in PyTorch. None if it has to be copied."""
+    if g.__class__ is not ndarray or g.base.__class__ is not ndarray or holders(g) > HELD_ONCE:
+        return None
+    memory = g.base
+    whole = memory.base is None and memory.shape == g.shape and memory.strides == g.strides and memory.flags.writeable
+    return memory if whole and (g.strides == form.strides or not state.keep_layout) else None
+
+
+def last_view(g: Gradient) -> Gradient:
+    """A new view of a gradient that was passed on by rules. If nobody else holds its array, it may be moved: who has
+    seen the gradient on its way and kept it holds the array, or another view of it."""
+    return g.view() if g.__class__ is ndarray else g
