@@ -262,7 +262,9 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
             add_to_grad(leaf, total, True, False)
         else:
             arrived[leaf] = None
-            if leaf._grad is None:
+            memory = total.base  # of what was broadcast nothing can be moved
+            if leaf._grad is None and (memory is None or memory.shape == total.shape):
+                memory = None
                 total = last_view(total)
             add_to_grad(leaf, total, False, False)
     if len(callbacks) > 1:
@@ -430,7 +432,7 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
                 fits = isinstance(g, scalar)  # of which `wrap` makes an array of its own
             if fits:
                 leaf._grad = wrap(g)
-            elif not owned and not kept and (memory := movable(g, leaf.array)) is not None:
+            elif not kept and g.base is not None and (memory := movable(g, leaf.array)) is not None:
                 leaf._grad = wrap(memory)
             elif state.keep_layout or g.base is None or holders(g) > HELD_ONCE:
                 leaf._grad = wrap(execute(links.copy_like, (leaf.array, g)))

@@ -46,10 +46,12 @@ HELD_ONCE: Final[int] = holders(np.zeros(1).view())
 def movable(g: Gradient, form: Array) -> Any:
     """The array that a gradient is a view of, all of it, if nobody else holds that: it may become `.grad` as it is,
     as in PyTorch. None if it has to be copied."""
-    if g.__class__ is not ndarray or g.base.__class__ is not ndarray or holders(g) > HELD_ONCE:
+    if g.__class__ is not ndarray or g.base.__class__ is not ndarray or g.base.shape != g.shape:
+        return None
+    if holders(g) > HELD_ONCE:
         return None
     memory = g.base
-    whole = memory.base is None and memory.shape == g.shape and memory.strides == g.strides and memory.flags.writeable
+    whole = memory.base is None and memory.strides == g.strides and memory.flags.writeable
     return memory if whole and (g.strides == form.strides or not state.keep_layout) else None
 
 
