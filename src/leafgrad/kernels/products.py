@@ -47,10 +47,32 @@ def is_turned(a: Any, b: Any) -> bool:
     return enough and a.flags.c_contiguous and b.flags.f_contiguous
 
 
+# Products of numbers in a product, from which on OpenBLAS uses threads. They wait for more at full speed, for a tenth of
+# a second, in the way of the helpers that compute everything else.
+OF_ONE_THREAD = 262_144
+
+
+def laid_out(x: Any) -> Any:
+    """An array as the native form takes it: itself, or a copy."""
+    return x if x.ndim == 2 and x.flags.f_contiguous else np.ascontiguousarray(x)
+
+
+def is_worth_copies(a: Any, b: Any) -> bool:
+    """Is this a large product that the native form takes if the arrays are laid out for it?"""
+    large: bool = a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-1] > OF_ONE_THREAD
+    return large and a.dtype.char in "fd" and a.dtype == b.dtype and (b.ndim == 2 or a.shape[:-2] == b.shape[:-2])
+
+
 def with_numpy(a: Any, b: Any, bias: Any = None) -> Any:
     """a @ b + bias, for arrays that the native form does not take, or has not looked at yet."""
-    if NATIVE and not _found:
+    again = NATIVE and not _found
+    if again:
         find_blas()
+    elif NATIVE and _found["library"] and is_worth_copies(a, b):
+        given = a, b
+        a, b = laid_out(a), laid_out(b)
+        again = a is not given[0] or b is not given[1]
+    if again:
         return product(a, b) if bias is None else product(a, b, bias)
     if a.ndim <= 2 and b.ndim <= 2:
         if b.size > FEW_RESULTS and len(a) <= FEW_ROWS and is_turned(a, b):
