@@ -47,8 +47,8 @@ def is_turned(a: Any, b: Any) -> bool:
     return enough and a.flags.c_contiguous and b.flags.f_contiguous
 
 
-# Products of numbers in a product, from which on OpenBLAS uses threads. They wait for more at full speed, for a tenth of
-# a second, in the way of the helpers that compute everything else.
+# Products of numbers in a product, from which on OpenBLAS uses threads. These wait for more at full speed, for a tenth
+# of a second, in the way of the helpers that compute everything else.
 OF_ONE_THREAD = 262_144
 
 
