@@ -109,7 +109,7 @@ def test_large_products_of_arrays_that_lie_otherwise(layout: str, flat: bool, mo
     products.product(np.ones((2, 2)), np.ones((2, 2)))  # looks for BLAS
     copied: list[Any] = []
     laid_out = products.laid_out
-    monkeypatch.setattr(products, "laid_out", lambda x: copied.append(x) or laid_out(x))
+    monkeypatch.setattr(products, "laid_out", lambda x, stack: copied.append(x) or laid_out(x, stack))
     if layout == "turned":  # the batch is the second dimension
         a = matrix((), 40 * 12, 64, "rows", np.float32, 0).reshape(40, 12, 64).swapaxes(0, 1)
     else:
@@ -122,6 +122,25 @@ def test_large_products_of_arrays_that_lie_otherwise(layout: str, flat: bool, mo
     assert len(copied) == (2 if products.NATIVE and products.find_blas() and not taken else 0)
     with pytest.raises(ValueError):
         products.product(a, b, np.ones(5, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((4, 1), (3,)),
+        ((1,), (4,)),
+        ((), (4,)),
+        ((2, 1, 3), (1, 2, 3)),
+        ((5, 1), (1, 2)),
+        ((0, 1), (3,)),
+        ((2,), (3, 1)),
+    ],
+)
+def test_large_products_whose_stacks_are_broadcast(first: Any, second: Any) -> None:
+    a, b = matrix(first, 70, 64, "rows", np.float32, 0), matrix(second, 64, 80, "columns", np.float32, 1)
+    found, expected = products.product(a, b), np.matmul(a, b)
+    assert found.shape == expected.shape and found.flags.c_contiguous
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_blas_keeps_the_threads_that_it_had() -> None:

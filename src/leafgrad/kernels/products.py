@@ -52,15 +52,17 @@ def is_turned(a: Any, b: Any) -> bool:
 OF_ONE_THREAD = 262_144
 
 
-def laid_out(x: Any) -> Any:
-    """An array as the native form takes it: itself, or a copy."""
+def laid_out(x: Any, stack: tuple[int, ...]) -> Any:
+    """An array as the native form takes it: itself, repeated for each product of a stack, or a copy."""
+    if x.shape[:-2] != stack:
+        return np.broadcast_to(x, stack + x.shape[-2:])
     return x if x.ndim == 2 and x.flags.f_contiguous else np.ascontiguousarray(x)
 
 
-def is_worth_copies(a: Any, b: Any) -> bool:
-    """Is this a large product that the native form takes if the arrays are laid out for it?"""
-    large: bool = a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-1] > OF_ONE_THREAD
-    return large and a.dtype.char in "fd" and a.dtype == b.dtype and (b.ndim == 2 or a.shape[:-2] == b.shape[:-2])
+def is_large(a: Any, b: Any) -> bool:
+    """Is this a product of matrices for which OpenBLAS would use threads?"""
+    matrices: bool = a.ndim >= 2 and b.ndim >= 2 and a.dtype == b.dtype and a.dtype.char in "fd"
+    return matrices and a.size * b.shape[-1] > OF_ONE_THREAD
 
 
 def with_numpy(a: Any, b: Any, bias: Any = None) -> Any:
@@ -68,9 +70,10 @@ def with_numpy(a: Any, b: Any, bias: Any = None) -> Any:
     again = NATIVE and not _found
     if again:
         find_blas()
-    elif NATIVE and _found["library"] and is_worth_copies(a, b):
+    elif NATIVE and _found["library"] and is_large(a, b):
         given = a, b
-        a, b = laid_out(a), laid_out(b)
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = laid_out(a, stack), laid_out(b, stack if b.ndim > 2 else ())
         again = a is not given[0] or b is not given[1]
     if again:
         return product(a, b) if bias is None else product(a, b, bias)
