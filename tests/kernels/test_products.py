@@ -102,6 +102,47 @@ def test_several_threads_at_once() -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize("layout", ["turned", "gaps", "repeated", "wider"])
+def test_large_products_of_arrays_that_lie_otherwise(layout: str, flat: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of them are multiplied on our threads; NumPy would have BLAS use its own."""
+    products.product(np.ones((2, 2)), np.ones((2, 2)))  # looks for BLAS
+    copied: list[Any] = []
+    laid_out = products.laid_out
+    monkeypatch.setattr(products, "laid_out", lambda x, stack: copied.append(x) or laid_out(x, stack))
+    if layout == "turned":  # the batch is the second dimension
+        a = matrix((), 40 * 12, 64, "rows", np.float32, 0).reshape(40, 12, 64).swapaxes(0, 1)
+    else:
+        a = matrix((12,), 40, 64, layout, np.float32, 0)
+    b = matrix(() if flat else (12,), 64, 96, "columns", np.float32, 1)
+    bias = matrix((), 1, 96, "rows", np.float32, 2)[0]
+    found = products.product(a, b, bias)
+    np.testing.assert_allclose(found, np.matmul(a, b) + bias, rtol=1e-4, atol=1e-4)
+    taken = not flat and layout in ("turned", "repeated", "wider")
+    assert len(copied) == (2 if products.NATIVE and products.find_blas() and not taken else 0)
+    with pytest.raises(ValueError):
+        products.product(a, b, np.ones(5, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((4, 1), (3,)),
+        ((1,), (4,)),
+        ((), (4,)),
+        ((2, 1, 3), (1, 2, 3)),
+        ((5, 1), (1, 2)),
+        ((0, 1), (3,)),
+        ((2,), (3, 1)),
+    ],
+)
+def test_large_products_whose_stacks_are_broadcast(first: Any, second: Any) -> None:
+    a, b = matrix(first, 70, 64, "rows", np.float32, 0), matrix(second, 64, 80, "columns", np.float32, 1)
+    found, expected = products.product(a, b), np.matmul(a, b)
+    assert found.shape == expected.shape and found.flags.c_contiguous
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
 def test_blas_keeps_the_threads_that_it_had() -> None:
     path = products.find_blas() if products.NATIVE else ""
     if not path:  # NumPy has another BLAS, and computes products itself

@@ -47,10 +47,35 @@ def is_turned(a: Any, b: Any) -> bool:
     return enough and a.flags.c_contiguous and b.flags.f_contiguous
 
 
+# Products of numbers in a product, from which on OpenBLAS uses threads. These wait for more at full speed, for a tenth
+# of a second, in the way of the helpers that compute everything else.
+OF_ONE_THREAD = 262_144
+
+
+def laid_out(x: Any, stack: tuple[int, ...]) -> Any:
+    """An array as the native form takes it: itself, repeated for each product of a stack, or a copy."""
+    if x.shape[:-2] != stack:
+        return np.broadcast_to(x, stack + x.shape[-2:])
+    return x if x.ndim == 2 and x.flags.f_contiguous else np.ascontiguousarray(x)
+
+
+def is_large(a: Any, b: Any) -> bool:
+    """Is this a product of matrices for which OpenBLAS would use threads?"""
+    matrices: bool = a.ndim >= 2 and b.ndim >= 2 and a.dtype == b.dtype and a.dtype.char in "fd"
+    return matrices and a.size * b.shape[-1] > OF_ONE_THREAD
+
+
 def with_numpy(a: Any, b: Any, bias: Any = None) -> Any:
     """a @ b + bias, for arrays that the native form does not take, or has not looked at yet."""
-    if NATIVE and not _found:
+    again = NATIVE and not _found
+    if again:
         find_blas()
+    elif NATIVE and _found["library"] and is_large(a, b):
+        given = a, b
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = laid_out(a, stack), laid_out(b, stack if b.ndim > 2 else ())
+        again = a is not given[0] or b is not given[1]
+    if again:
         return product(a, b) if bias is None else product(a, b, bias)
     if a.ndim <= 2 and b.ndim <= 2:
         if b.size > FEW_RESULTS and len(a) <= FEW_ROWS and is_turned(a, b):
