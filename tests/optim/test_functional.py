@@ -106,3 +106,32 @@ def test_scaled_gradients_and_steps_that_are_left_out():
         adam([p], [g if scale is None else g * scale], *lists, **extra, **options)
         results.append((p.tolist(), lists[3][0].item()))
     assert results[0] == results[1] and results[2] == ([1.0, 1.0], 0.0)
+
+
+def test_an_optimiser_with_other_parameters_for_a_while():
+    layers = [leafgrad.nn.Linear(2, 1) for _ in range(2)]
+    optimizers = [leafgrad.optim.Adam(layer.parameters(), lr=0.1) for layer in layers]
+    for layer, optimizer in zip(layers, optimizers):
+        layer(leafgrad.ones(1, 2)).sum().backward()
+        optimizer.step()
+    (own, other), (mine, its) = layers, optimizers
+    before, own_values = its.state_dict(), [p.detach().clone() for p in own.parameters()]
+    swapped = {name: p.detach().clone() for name, p in other.named_parameters()}
+    for name, p in other.named_parameters():
+        swapped[name].grad = p.grad
+    state = {"state": {k: {n: t.clone() for n, t in v.items()} for k, v in before["state"].items()},
+             "param_groups": [{**group, "lr": 0.5} for group in before["param_groups"]]}  # fmt: skip
+    with leafgrad.optim.swap_in_optimizer_params_and_state(mine, swapped, state):
+        assert mine.param_groups[0]["lr"] == 0.5
+        mine.step()
+    its.param_groups[0]["lr"] = 0.5
+    its.step()
+    assert all(leafgrad.equal(swapped[name], p) for name, p in other.named_parameters())
+    assert state["state"][0]["step"].item() == 2 and mine.state[own.weight]["step"].item() == 1
+    assert mine.param_groups[0]["lr"] == 0.1
+    assert all(leafgrad.equal(a, b) for a, b in zip(own_values, own.parameters()))
+    with (
+        pytest.raises(ValueError, match="expected 2 parameters"),
+        leafgrad.optim.swap_in_optimizer_params_and_state(mine, {}, state),
+    ):
+        pass

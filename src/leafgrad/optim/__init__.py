@@ -36,4 +36,5 @@ __all__ = [
 if TYPE_CHECKING:
     from leafgrad.optim import swa_utils
 else:  # for a type checker, what is not there is a mistake
-    __getattr__ = _missing.attributes_of(__name__, {"swa_utils": "swa_utils"})
+    LATER = {"swa_utils": "swa_utils", "swap_in_optimizer_params_and_state": "swap_in"}
+    __getattr__ = _missing.attributes_of(__name__, LATER)
