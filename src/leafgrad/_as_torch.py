@@ -96,7 +96,7 @@ PLACES = {
     "utils.selective": "torch.utils.checkpoint",
 }  # fmt: skip
 OTHER_PLACES = {
-    "AcceleratorError": "torch", "AdamW": "torch.optim.adamw", "DataParallel": "torch.nn.parallel.data_parallel",
+    "AcceleratorError": "torch", "DataParallel": "torch.nn.parallel.data_parallel",
     "LinAlgError": "torch._C", "OutOfMemoryError": "torch", "TypedStorage": "torch.storage",
     "UntypedStorage": "torch.storage",
 }  # fmt: skip
