@@ -33,16 +33,19 @@ FILES: dict[str, tuple[str, str]] = {
     "__main__": ("_cli", ""),
     "_build": ("", "_core"),
     "_absent": ("_missing", ""),
+    "_assertions": ("_dtypes _tensor ops", ""),
     "_as_torch": ("_missing", ""),
     "_cli": ("leafgrad _as_torch _build _core _missing _settings ops", "_explain"),
+    "_custom_ops": ("_missing", ""),
     "_device": ("", "errors"),
     "_dtypes": ("", ""),
     "__future__": ("nn", ""),
-    "_dynamo": ("_absent compiler", ""),
     "_einops": ("", ""),
     "_inductor": ("", ""),
+    "_jit_internal": ("_missing compiler", ""),
     "_layouts": ("_core _device kernels", ""),
     "_missing": ("", ""),
+    "_prims_common": ("_missing _settings errors", ""),
     "_vmap_internals": ("_missing func", ""),
     "_symbolic": ("", ""),
     "_settings": ("_core _device _dtypes errors kernels", "_build ops"),
@@ -55,21 +58,19 @@ FILES: dict[str, tuple[str, str]] = {
     "fx": ("_absent", ""),
     "hub": ("_absent", ""),
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
-    "jit": ("_absent compiler errors nn", ""),
-    "library": ("_absent _library errors", ""),
+    "library": ("_absent _library errors ops", ""),
     "linalg": ("_tensor ops", ""),  # its exception
     "mps": ("_absent", ""),
     "mtia": ("_absent", ""),
     "masked": ("_tensor", ""),
     "multiprocessing": ("", ""),
     "nested": ("_absent", ""),
-    "onnx": ("_absent", ""),
     "overrides": ("leafgrad _core _missing _tensor nn ops", ""),
     "profiler": ("autograd errors", ""),
     "quantization": ("_absent", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
-    "serialization": ("_files errors", ""),
+    "serialization": ("_device _files errors types", ""),
     "sparse": ("_absent", ""),
     "special": ("_tensor", ""),
     "storage": ("ops", ""),
@@ -126,7 +127,7 @@ TORCH_NAMES = {
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
 TORCH_NAMES |= {"amp", "backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps"}
 TORCH_NAMES |= {"distributions", "mtia", "multiprocessing", "onnx", "testing", "torch_version", "version", "xpu"}
-TORCH_NAMES |= {"functional", "futures", "masked", "nested", "quantization", "signal", "sparse", "types"}
+TORCH_NAMES |= {"ao", "functional", "futures", "masked", "nested", "quantization", "signal", "sparse", "types"}
 
 
 class Import(NamedTuple):

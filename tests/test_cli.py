@@ -82,10 +82,38 @@ def test_every_form_of_import_gives_the_very_modules_of_leafgrad(scripts: Script
         for name in ("torch", "torch.nn", "torch.nn.functional"):
             own = name.replace("torch", "leafgrad")
             assert sys.modules[name] is sys.modules[own]
-            assert sys.modules[name].__name__ == sys.modules[name].__spec__.name == own
+            assert sys.modules[name].__spec__.name == own
         print("same")
     """)
     assert (result.stdout, result.stderr, result.returncode) == ("same\n", "", 0)
+
+
+def test_classes_have_the_names_of_pytorch(scripts: Scripts) -> None:
+    """Programs print them, compare them with strings, and find modules by them."""
+    result = scripts.run("""
+        import pickle
+        import sys
+        import torch
+        from torch import nn, optim
+
+        x = torch.ones(2, requires_grad=True)
+        print(torch.__name__, type(x), type(x.dtype), type(x.device), type(x.shape), type((x * x).grad_fn))
+        print(nn.Linear, nn.Parameter, nn.MultiheadAttention, nn.ParameterList)
+        print(optim.SGD, optim.AdamW, optim.lr_scheduler.StepLR, torch.distributions.Normal)
+        for cls in (torch.Tensor, nn.Linear, optim.AdamW, optim.lr_scheduler.StepLR, torch.distributions.ExpTransform):
+            assert pickle.loads(pickle.dumps(cls)) is cls
+            assert getattr(sys.modules[cls.__module__], cls.__qualname__) is cls
+        assert torch.distributions.__dict__["Normal"] is torch.distributions.normal.Normal
+    """)
+    assert (result.stderr, result.returncode) == ("", 0)
+    assert result.stdout.splitlines() == [
+        "torch <class 'torch.Tensor'> <class 'torch.dtype'> <class 'torch.device'> <class 'torch.Size'> "
+        "<class 'MulBackward0'>",
+        "<class 'torch.nn.modules.linear.Linear'> <class 'torch.nn.parameter.Parameter'> "
+        "<class 'torch.nn.modules.activation.MultiheadAttention'> <class 'torch.nn.modules.container.ParameterList'>",
+        "<class 'torch.optim.sgd.SGD'> <class 'torch.optim.adamw.AdamW'> "
+        "<class 'torch.optim.lr_scheduler.StepLR'> <class 'torch.distributions.normal.Normal'>",
+    ]
 
 
 def test_a_module_and_a_function_of_one_name(scripts: Scripts) -> None:
@@ -141,12 +169,12 @@ def test_script_directory_comes_before_the_current_one(scripts: Scripts) -> None
 
 def test_module(scripts: Scripts) -> None:
     scripts.write("package/__init__.py", "")
-    scripts.write("package/tool.py", "import sys, torch\nprint(__name__, torch.__name__, sys.argv[1:])")
+    scripts.write("package/tool.py", "import sys, torch\nprint(__name__, torch.__spec__.name, sys.argv[1:])")
     result = leafgrad_cli("run", "-m", "package.tool", "a", "--b", cwd=scripts.directory)
     assert result.stdout == "__main__ leafgrad ['a', '--b']\n", result.stderr
 
 
-SAYS_WHO = "import sys, torch\nprint(__name__, torch.__name__, sys.argv)"
+SAYS_WHO = "import sys, torch\nprint(__name__, torch.__spec__.name, sys.argv)"
 
 
 def test_standard_input(tmp_path: Path) -> None:
@@ -175,7 +203,7 @@ def test_processes_that_a_script_starts(scripts: Scripts, method: str) -> None:
 
         def work(x):
             import torch as again
-            return torch.__name__, again is torch, (torch.tensor(2.0) * x).item()
+            return torch.__spec__.name, again is torch, (torch.tensor(2.0) * x).item()
 
         if __name__ == "__main__":
             with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:

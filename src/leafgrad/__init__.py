@@ -95,22 +95,27 @@ float, double, half = float32, float64, float16
 int, long, short = int32, int64, int16
 chalf, cfloat, cdouble = complex32, complex64, complex128
 newaxis = None
+legacy_contiguous_format = contiguous_format
 
 _links.functions = globals()
 _einops.wait_for_einops()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
-    __config__ __future__ _C _dynamo _inductor _vmap_internals accelerator amp backends compiler cpu cuda distributed
-    export fft func functional futures fx hub io jit library linalg masked mps mtia multiprocessing nested nn onnx optim
-    overrides profiler quantization random serialization signal sparse special storage testing torch_version types
-    utils version xpu
+    __config__ __future__ _C _custom_ops _dynamo _inductor _jit_internal _prims_common _vmap_internals accelerator
+    amp ao backends compiler cpu cuda distributed export fft func functional futures fx hub io jit library linalg
+    masked mps mtia multiprocessing nested nn onnx optim overrides profiler quantization random serialization signal
+    sparse special storage testing torch_version types utils version xpu
 """
 _MIXED_PRECISION = """
     autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype
     get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled
     set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled
     set_autocast_gpu_dtype
+"""
+_ASSERTIONS = """
+    _assert _assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all
+    _check_tensor_all_with _check_type _check_value _check_with _shape_as_tensor
 """
 _SYMBOLIC = """
     SymBool SymFloat SymInt cond sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum
@@ -129,6 +134,7 @@ _LATER = {
     "load": "serialization", "save": "serialization", "set_printoptions": "_tensor.printing", "vmap": "func",
     "explain": "_explain.explanation",
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
+    **{name: "_assertions" for name in _ASSERTIONS.split()}, "Future": "futures",
     **{name: "_symbolic" for name in _SYMBOLIC.split()}, **{name: "nn.numbered_losses" for name in _LOSSES.split()},
     "graph": "_explain.graph", "why": "_explain.why", "distributions": "distributions",
 }  # fmt: skip

@@ -7,11 +7,15 @@ from typing import Any, Literal, overload
 from leafgrad import _C as _C
 from leafgrad import __config__ as __config__
 from leafgrad import __future__ as __future__
+from leafgrad import _custom_ops as _custom_ops
 from leafgrad import _dynamo as _dynamo
 from leafgrad import _inductor as _inductor
+from leafgrad import _jit_internal as _jit_internal
+from leafgrad import _prims_common as _prims_common
 from leafgrad import _vmap_internals as _vmap_internals
 from leafgrad import accelerator as accelerator
 from leafgrad import amp as amp
+from leafgrad import ao as ao
 from leafgrad import autograd as autograd
 from leafgrad import backends as backends
 from leafgrad import compiler as compiler
@@ -143,6 +147,7 @@ from leafgrad.compiler import compile as compile
 from leafgrad.cuda import AcceleratorError as AcceleratorError
 from leafgrad.cuda import OutOfMemoryError as OutOfMemoryError
 from leafgrad.func.vmap import vmap as vmap
+from leafgrad.futures import Future as Future
 from leafgrad.nn.numbered_losses import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from leafgrad.nn.numbered_losses import cosine_embedding_loss as cosine_embedding_loss
 from leafgrad.nn.numbered_losses import ctc_loss as ctc_loss
@@ -213,6 +218,7 @@ int32: dtype
 int64: dtype
 int8: dtype
 jagged: layout
+legacy_contiguous_format: memory_format
 long: dtype
 nan: builtins.float
 newaxis: None

@@ -46,6 +46,12 @@ def names_refused(
     return __getattr__
 
 
+def refused(package: str, sentence: str, names: str) -> dict[str, Any]:
+    """The same for a module of which some names are enough: what stands for each of them."""
+    whole = {name: f"{torch_name(package)}.{name}" for name in names.split()}
+    return {name: refusing(full, NotImplementedError, sentence.format(name=full)) for name, full in whole.items()}
+
+
 def answers(package: str, **known: Any) -> dict[str, Callable[..., Any]]:
     """Functions by their names, which return the same whatever they are asked."""
     return {name: answer(package, name, value) for name, value in known.items()}

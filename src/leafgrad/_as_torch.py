@@ -24,6 +24,8 @@ class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if name.startswith("leafgrad."):
+            return spec_with_torch_classes(name, path)
         if name != "torch" and not name.startswith("torch."):
             return None
         module = import_counterpart(name)
@@ -46,10 +48,10 @@ def import_counterpart(torch_name: str) -> ModuleType:
     """Imports the module that stands for `torch_name`, say `leafgrad.nn.functional` for `torch.nn.functional`."""
     name = "leafgrad" + torch_name.removeprefix("torch")
     parent_name, _, child = name.rpartition(".")
-    in_namespace = vars(sys.modules[parent_name]).get(child) if parent_name else None
+    in_namespace = _missing.names_of(sys.modules[parent_name]).get(child) if parent_name else None
     if isinstance(in_namespace, ModuleType):
         return in_namespace
-    if in_namespace is not None:
+    if callable(in_namespace):
         # leafgrad may keep a function and a file of one name. The function is the public one, and importing the
         # file through the alias would put the module in its place.
         raise _missing.missing_module(torch_name)
@@ -63,7 +65,7 @@ def import_counterpart(torch_name: str) -> ModuleType:
 
 def explain_missing_names(module: ModuleType) -> None:
     """Gives a module the `__getattr__` that names what leafgrad lacks, unless it has one of its own."""
-    name = module.__name__
+    name = "leafgrad" + module.__name__.removeprefix("leafgrad").removeprefix("torch")
 
     def missing(attribute: str) -> Any:
         # where PyTorch keeps a layer in another file, it is found all the same
@@ -75,13 +77,65 @@ def explain_missing_names(module: ModuleType) -> None:
             return getattr(sys.modules["leafgrad.nn"], attribute)
         raise _missing.missing_attribute(name, attribute)
 
-    vars(module).setdefault("__getattr__", missing)
+    _missing.names_of(module).setdefault("__getattr__", missing)
+
+
+# -- names of classes -------------------------------------------------------------------------------------------------
+
+# Where PyTorch has the classes of leafgrad's modules, if not in the module of the same name.
+PLACES = {
+    "_symbolic": "torch", "_device": "torch", "_dtypes": "torch", "_files.legacy": "torch.serialization",
+    "_files.options": "torch.serialization", "_tensor.tensor": "torch", "autograd.hooks": "torch.utils.hooks",
+    "autograd.saved_tensor_hooks": "torch.autograd.graph",
+    "distributions._transform": "torch.distributions.transforms",
+    "distributions._transforms_of_vectors": "torch.distributions.transforms",
+    "nn.modules._state": "torch.nn.modules.module", "nn.modules.attention": "torch.nn.modules.activation",
+    "nn.modules.linear_cross_entropy": "torch.nn.modules.loss",
+    "nn.modules.parameter_container": "torch.nn.modules.container", "ops.random.generator": "torch._C",
+    "ops.shape.storage": "torch", "optim.adafactor": "torch.optim", "optim.muon": "torch.optim",
+    "utils.selective": "torch.utils.checkpoint",
+}  # fmt: skip
+OTHER_PLACES = {
+    "AcceleratorError": "torch", "DataParallel": "torch.nn.parallel.data_parallel",
+    "LinAlgError": "torch._C", "OutOfMemoryError": "torch", "TypedStorage": "torch.storage",
+    "UntypedStorage": "torch.storage",
+}  # fmt: skip
+
+
+def name_classes_as_torch(module: ModuleType) -> None:
+    """Programs print classes, compare their names and look for their modules: the public ones of a module get the
+    names that they have in PyTorch."""
+    if module is sys.modules["leafgrad"]:  # which defines none
+        return
+    inside = module.__name__.removeprefix("leafgrad.")
+    if inside not in PLACES and (inside.startswith(("_", "errors", "kernels", "ops")) or "._" in inside):
+        return
+    place = "torch.optim.lr_scheduler" if inside.startswith("optim.lr_scheduler.") else PLACES.get(inside)
+    for found in list(_missing.names_of(module).values()):
+        if isinstance(found, type) and found.__module__ == module.__name__ and found.__qualname__ == found.__name__:
+            found.__module__ = OTHER_PLACES.get(found.__name__) or place or f"torch.{inside}"
+
+
+def spec_with_torch_classes(name: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:
+    """How a module of leafgrad is loaded, with its classes named at the end."""
+    spec = importlib.machinery.PathFinder.find_spec(name, path)
+    if spec is None or spec.loader is None or "exec_module" in vars(spec.loader):  # which a zip file's has already
+        return spec
+    execute = spec.loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        execute(module)
+        name_classes_as_torch(module)
+
+    vars(spec.loader)["exec_module"] = exec_module
+    return spec
 
 
 def install_alias() -> None:
     """From now on, `import torch` means leafgrad in this process."""
     if any(isinstance(finder, TorchAlias) for finder in sys.meta_path):
         return
+    sys.modules["leafgrad"].__name__ = "torch"
     sys.meta_path.insert(0, TorchAlias())
     # What programs want to know is whether PyTorch is new enough.
     sys.modules["leafgrad"].__version__ = importlib.import_module("leafgrad.version").__version__  # type: ignore[attr-defined]
@@ -90,6 +144,7 @@ def install_alias() -> None:
     for name, module in list(sys.modules.items()):
         if name == "leafgrad" or name.startswith("leafgrad."):
             explain_missing_names(module)
+            name_classes_as_torch(module)
     install_alias_in_children()
 
 

@@ -167,7 +167,7 @@ def name_torch_in_import_error(error: BaseException) -> None:
     """`from torch import missing` is reported by Python in its own words; they are put into the user's."""
     if not isinstance(error, ImportError):
         return
-    match = re.match(r"cannot import name '(\w+)' from '(leafgrad[\w.]*)'", str(error))
+    match = re.match(r"cannot import name '(\w+)' from '((?:leafgrad|torch)[\w.]*)'", str(error))
     if match:
         name, module = match.groups()
         error.msg = (

@@ -120,6 +120,12 @@ def attributes_of(package: str, later: Mapping[str, str] | None = None) -> Calla
     return __getattr__
 
 
+def names_of(module: ModuleType) -> dict[str, Any]:
+    """The dictionary of a module as it is: one whose parts come later may fill it when it is asked for by name."""
+    names: dict[str, Any] = vars(ModuleType)["__dict__"].__get__(module)
+    return names
+
+
 def missing_module(name: str) -> ModuleNotFoundError:
     """The error for `import name`."""
     name = torch_name(name)

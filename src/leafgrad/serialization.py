@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from leafgrad import _missing, errors
+from leafgrad._device import device
 from leafgrad._files import restricted
 from leafgrad._files.legacy import SourceChangeWarning as SourceChangeWarning
 from leafgrad._files.locations import default_restore_location as default_restore_location
@@ -22,6 +23,7 @@ from leafgrad._files.options import skip_data as skip_data
 from leafgrad._files.reading import get_unsafe_globals_in_checkpoint as get_unsafe_globals_in_checkpoint
 from leafgrad._files.reading import load as load
 from leafgrad._files.writing import save as save
+from leafgrad.types import Storage
 
 __all__ = [
     "LoadEndianness", "SourceChangeWarning", "add_safe_globals", "check_module_version_greater_or_equal",
@@ -30,6 +32,11 @@ __all__ = [
     "register_package", "safe_globals", "save", "set_crc32_options", "set_default_load_endianness",
     "set_default_mmap_options", "skip_data",
 ]  # fmt: skip
+
+DEFAULT_PROTOCOL = 2  # of pickled data
+MAP_LOCATION = (
+    Callable[[Storage, str], Storage] | device | str | dict[str, str] | None
+)  # what load(map_location=) takes
 
 Global = Callable[..., Any] | tuple[Callable[..., Any], str]
 

@@ -79,7 +79,7 @@ def test_a_new_divergence_is_found_for_subclasses() -> None:
     finally:
         from leafgrad.distributions import _kl_registry
 
-        del _kl_registry.registered[Shifted, d.Normal]
+        del _kl_registry._KL_REGISTRY[Shifted, d.Normal]
         _kl_registry.found.clear()
 
 

@@ -2,7 +2,7 @@
 them: `__torch_function__`, the switches of a thread, the backward pass that runs in it, saved tensors and nodes
 (`_autograd`, `_functions`).
 
-May import `_core`, `_library`, `_missing`, `autograd` and `errors`.
+May import `_core`, `_device`, `_library`, `_missing`, `_tensor`, `autograd`, `errors` and `ops`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from leafgrad._C._dispatch import (
     _set_autograd_fallback_mode,
     _set_cached_tensors_enabled,
 )
+from leafgrad._C._dispatch_keys import DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard
 from leafgrad._C._running_pass import (
     _current_autograd_node,
     _current_graph_task_execution_order,
@@ -29,6 +30,7 @@ from leafgrad._C._running_pass import (
 from leafgrad._core.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
 from leafgrad._core.overrides import disabled as _disabled_torch_function_impl
 from leafgrad._core.thread_state import state
+from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.forward_ad import _is_fwd_grad_enabled
 from leafgrad.autograd.grad_mode import (
     is_grad_enabled,
@@ -41,7 +43,11 @@ from leafgrad.autograd.grad_mode import is_view_replay_enabled as _is_view_repla
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
+    "DispatchKey",
+    "DispatchKeySet",
     "_AutoDispatchBelowAutograd",
+    "_ExcludeDispatchKeyGuard",
+    "_TensorMeta",
     "_WeakTensorRef",
     "_add_cached_tensor",
     "_current_autograd_node",
@@ -73,8 +79,9 @@ __all__ = [
     "is_grad_enabled",
     "is_inference_mode_enabled",
 ]
-__getattr__ = _missing.attributes_of(__name__, {"_autograd": "_autograd", "_functions": "_functions"})
+__getattr__ = _missing.attributes_of(__name__, {name: name for name in ("_autograd", "_functions", "_nn")})
 
+_TensorMeta = type(Tensor)
 has_lapack = True  # NumPy's
 
 

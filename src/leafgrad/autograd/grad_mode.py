@@ -87,38 +87,18 @@ def is_inference_mode_enabled() -> bool:
     return bool(state.inference)
 
 
-class Mode:
-    """A context manager and decorator that sets this thread's recording for a while. Entering twice nests. Inside
-    inference_mode nothing is recorded, whatever else is asked for."""
+class _DecoratorContextManager:
+    """The base of context managers that are decorators as well, of functions and of generators."""
 
-    enabled = True
-    inference: bool | None = None
-    parentheses = True  # False: applied as @mode instead of @mode()
-
-    def __init__(self) -> None:
-        self._before: list[tuple[bool, bool, bool, bool]] = []
-
-    def __enter__(self) -> None:
-        self._before.append((state.recording, state.inference, state.asked, state.forward_mode))
-        state.asked = self.enabled
-        if self.inference is not None:
-            state.inference = self.inference
-            state.forward_mode = not self.inference
-            with every_thread:
-                switches.inference += self.inference
-                switches.inference_used = True
-        state.record(self.enabled and not state.inference)
+    def __enter__(self) -> Any:
+        raise NotImplementedError
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        enabled, state.inference, state.asked, state.forward_mode = self._before.pop()
-        state.record(bool(enabled))
-        if self.inference is not None:
-            with every_thread:
-                switches.inference -= self.inference
+    ) -> Any:
+        raise NotImplementedError
 
-    def clone(self) -> Mode:
+    def clone(self) -> Self:
         """A new one with the same setting: each call of a decorated function has its own, so recursion is safe."""
         return type(self)()
 
@@ -167,6 +147,38 @@ class Mode:
                     send = functools.partial(generator.send, value)
 
         return inside
+
+
+class Mode(_DecoratorContextManager):
+    """A context manager and decorator that sets this thread's recording for a while. Entering twice nests. Inside
+    inference_mode nothing is recorded, whatever else is asked for."""
+
+    enabled = True
+    inference: bool | None = None
+    parentheses = True  # False: applied as @mode instead of @mode()
+
+    def __init__(self) -> None:
+        self._before: list[tuple[bool, bool, bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self._before.append((state.recording, state.inference, state.asked, state.forward_mode))
+        state.asked = self.enabled
+        if self.inference is not None:
+            state.inference = self.inference
+            state.forward_mode = not self.inference
+            with every_thread:
+                switches.inference += self.inference
+                switches.inference_used = True
+        state.record(self.enabled and not state.inference)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        enabled, state.inference, state.asked, state.forward_mode = self._before.pop()
+        state.record(bool(enabled))
+        if self.inference is not None:
+            with every_thread:
+                switches.inference -= self.inference
 
 
 class _WithoutParentheses(Mode):
@@ -218,8 +230,8 @@ class set_grad_enabled(Mode):
         super().__enter__()
         self._before[-1] = self._outer
 
-    def clone(self) -> Mode:
-        return set_grad_enabled(self.enabled)
+    def clone(self) -> Self:
+        return type(self)(self.enabled)
 
     def __call__(self, function: F) -> F:
         state.record(bool(self._outer[0]))  # as a decorator it must not change the state at once
@@ -261,5 +273,5 @@ class inference_mode(Mode):
         self.inference = mode if isinstance(mode, bool) else True
         self.enabled = not self.inference
 
-    def clone(self) -> Mode:
-        return inference_mode(self.inference)
+    def clone(self) -> Self:
+        return type(self)(self.inference)

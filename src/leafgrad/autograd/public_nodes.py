@@ -77,6 +77,7 @@ def members() -> dict[str, Any]:
     """What a node has when it is shown to users."""
     return {
         "__slots__": (),
+        "__module__": "builtins",  # <class 'MulBackward0'>
         "__repr__": lambda node: f"<{type(node).__name__} object at {id(node):#x}>",
         "__call__": _call,
         "__getattr__": _saved_attribute,

@@ -1,7 +1,7 @@
 """leafgrad.distributed: torch.distributed, for programs that ask whether they are one of several processes. leafgrad
 trains in one.
 
-May import `_absent`.
+May import `_absent` and `_missing`.
 """
 
 from __future__ import annotations
@@ -32,4 +32,6 @@ class group:
 
 
 SENTENCE = "leafgrad does not have {name}: it trains in one process, and torch.distributed.is_available() is False"
-__getattr__ = _absent.names_refused(__name__, SENTENCE, later={"fsdp": "fsdp"})
+__getattr__ = _absent.names_refused(
+    __name__, SENTENCE, later={name: name for name in ("device_mesh", "fsdp", "optim", "tensor")}
+)

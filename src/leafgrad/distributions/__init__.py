@@ -6,6 +6,8 @@ May import `leafgrad`, `autograd`, `nn`, `ops`, `overrides` and `errors`.
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 from leafgrad import _missing
@@ -76,3 +78,16 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
+
+
+class _Package(ModuleType):
+    """Who asks for its dictionary, as programs do that go through all distributions, gets it with everything in it."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        names: dict[str, Any] = _missing.names_of(self)
+        names.update({name: _later(name) for name in _LATER if name not in names})
+        return names
+
+
+sys.modules[__name__].__class__ = _Package

@@ -11,7 +11,7 @@ from leafgrad.distributions.distribution import Distribution
 Pair = tuple[type, type]
 Divergence = Callable[[Any, Any], Tensor]
 
-registered: dict[Pair, Divergence] = {}
+_KL_REGISTRY: dict[Pair, Divergence] = {}
 found: dict[Pair, Divergence | None] = {}  # what was looked for
 
 
@@ -23,7 +23,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence
             raise TypeError(f"Expected {name} to be a Distribution subclass but got {given}")
 
     def register(function: Divergence) -> Divergence:
-        registered[type_p, type_q] = function
+        _KL_REGISTRY[type_p, type_q] = function
         found.clear()
         return function
 
@@ -36,18 +36,18 @@ def depth(cls: type, above: type) -> int:
 
 def find(p: type, q: type) -> Divergence | None:
     """The function for the nearest classes. Which pair is nearest may depend on whether p or q counts first."""
-    matches = [(a, b) for a, b in registered if issubclass(p, a) and issubclass(q, b)]
+    matches = [(a, b) for a, b in _KL_REGISTRY if issubclass(p, a) and issubclass(q, b)]
     if not matches:
         return None
     left = min(matches, key=lambda pair: (depth(p, pair[0]), depth(q, pair[1])))
     right = min(matches, key=lambda pair: (depth(q, pair[1]), depth(p, pair[0])))
-    if registered[left] is not registered[right]:
+    if _KL_REGISTRY[left] is not _KL_REGISTRY[right]:
         errors.warn(
             f"Ambiguous kl_divergence({p.__name__}, {q.__name__}). "
             f"Please register_kl({left[0].__name__}, {right[1].__name__})",
             RuntimeWarning,
         )
-    return registered[left]
+    return _KL_REGISTRY[left]
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:

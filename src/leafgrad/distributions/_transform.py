@@ -10,7 +10,7 @@ from typing import Any
 
 import leafgrad as torch
 from leafgrad.distributions import constraints
-from leafgrad.distributions.utils import lazy_property, sum_rightmost
+from leafgrad.distributions.utils import _sum_rightmost, lazy_property
 
 
 class Transform:
@@ -208,7 +208,7 @@ class ComposeTransform(Transform):
         event_dim = self.domain.event_dim
         for part, before, after in zip(self.parts, between, [*between[1:], y]):
             term = part.log_abs_det_jacobian(before, after)
-            terms.append(sum_rightmost(term, event_dim - part.domain.event_dim))
+            terms.append(_sum_rightmost(term, event_dim - part.domain.event_dim))
             event_dim += part.codomain.event_dim - part.domain.event_dim
         return functools.reduce(operator.add, terms)
 
@@ -262,7 +262,7 @@ class IndependentTransform(Transform):
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
     def forward_shape(self, shape: Any) -> Any:
         return self.base_transform.forward_shape(shape)

@@ -9,7 +9,7 @@ from typing import Any
 import leafgrad as torch
 from leafgrad.distributions import constraints
 from leafgrad.distributions._transform import Transform, inside_unit_interval
-from leafgrad.distributions.utils import lazy_property, softplus, sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
+from leafgrad.distributions.utils import _sum_rightmost, lazy_property, softplus, tril_matrix_to_vec, vec_to_tril_matrix
 
 
 def check_dims(shape: Any, least: int) -> None:
@@ -251,7 +251,7 @@ class CatTransform(_Several):
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         terms = [
-            sum_rightmost(t.log_abs_det_jacobian(before, after), self.event_dim - t.event_dim)
+            _sum_rightmost(t.log_abs_det_jacobian(before, after), self.event_dim - t.event_dim)
             for t, before, after in zip(self.transforms, self._parts(x, "x"), self._parts(y, "y"))
         ]
         dim = (self.dim - x.dim() if self.dim >= 0 else self.dim) + self.event_dim

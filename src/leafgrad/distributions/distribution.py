@@ -8,7 +8,14 @@ from typing import Any
 import leafgrad as torch
 from leafgrad import Tensor, errors
 from leafgrad.distributions import constraints
-from leafgrad.distributions.utils import all_true, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from leafgrad.distributions.utils import (
+    all_true,
+    broadcast_all,
+    is_own,
+    lazy_property,
+    logits_to_probs,
+    probs_to_logits,
+)
 
 __all__ = ["Distribution"]
 
@@ -82,7 +89,7 @@ class Distribution:
 
     def _expanded(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         """What `expand` is for a distribution whose parameters and parts (other distributions) are attributes."""
-        own = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("leafgrad.distributions."))
+        own = next(cls for cls in type(self).__mro__ if is_own(cls))
         new = self._get_checked_instance(own, _instance)
         batch = Size(batch_shape)
         known = self.arg_constraints

@@ -8,7 +8,7 @@ from typing import Any
 from leafgrad import Tensor
 from leafgrad.distributions import constraints
 from leafgrad.distributions.distribution import Distribution, Size
-from leafgrad.distributions.utils import sum_rightmost
+from leafgrad.distributions.utils import _sum_rightmost
 
 __all__ = ["Independent"]
 
@@ -81,10 +81,10 @@ class Independent(Distribution):
         return drawn
 
     def log_prob(self, value: Tensor) -> Tensor:
-        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Tensor:
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims > 0:

@@ -7,6 +7,7 @@ from typing import Any
 import leafgrad as torch
 from leafgrad import Tensor
 from leafgrad.distributions import _kl_of_one_family, _kl_of_two_families
+from leafgrad.distributions._kl_registry import _KL_REGISTRY as _KL_REGISTRY
 from leafgrad.distributions._kl_registry import kl_divergence, register_kl
 from leafgrad.distributions.exp_family import ExponentialFamily, gradient_of_normalizer
 from leafgrad.distributions.independent import Independent
@@ -18,7 +19,7 @@ from leafgrad.distributions.multivariate_normal import (
     solve_triangular,
 )
 from leafgrad.distributions.transformed_distribution import TransformedDistribution
-from leafgrad.distributions.utils import sum_rightmost
+from leafgrad.distributions.utils import _sum_rightmost
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -36,7 +37,7 @@ def of_exponential_families(p: Any, q: Any) -> Tensor:
     parameters, normalizer, means = gradient_of_normalizer(p)
     result = q._log_normalizer(*q._natural_params) - normalizer
     for own, other, mean in zip(parameters, q._natural_params, means):
-        result = result - sum_rightmost((other - own) * mean, len(q.event_shape))
+        result = result - _sum_rightmost((other - own) * mean, len(q.event_shape))
     divergence: Tensor = result
     return divergence
 
@@ -52,7 +53,7 @@ def of_transformed(p: Any, q: Any) -> Tensor:
 def of_independent(p: Any, q: Any) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+    return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
 # -- normal vectors ---------------------------------------------------------------------------------------------------

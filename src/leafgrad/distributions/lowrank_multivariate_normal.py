@@ -10,7 +10,7 @@ from leafgrad import Tensor
 from leafgrad.distributions import constraints
 from leafgrad.distributions.distribution import Parametric
 from leafgrad.distributions.multivariate_normal import half_log_det, mahalanobis, solve_triangular, times_vector
-from leafgrad.distributions.utils import lazy_property, standard_normal
+from leafgrad.distributions.utils import _standard_normal, lazy_property
 
 __all__ = ["LowRankMultivariateNormal"]
 
@@ -99,8 +99,8 @@ class LowRankMultivariateNormal(Parametric):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        of_factor = standard_normal((*shape[:-1], self.cov_factor.shape[-1]), self.loc)
-        of_diagonal = standard_normal(shape, self.loc)
+        of_factor = _standard_normal((*shape[:-1], self.cov_factor.shape[-1]), self.loc.dtype, self.loc.device)
+        of_diagonal = _standard_normal(shape, self.loc.dtype, self.loc.device)
         moved = self.loc + times_vector(self._unbroadcasted_cov_factor, of_factor)
         return moved + self._unbroadcasted_cov_diag.sqrt() * of_diagonal
 

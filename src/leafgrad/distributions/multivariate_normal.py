@@ -10,7 +10,7 @@ import leafgrad as torch
 from leafgrad import Tensor
 from leafgrad.distributions import constraints
 from leafgrad.distributions.distribution import Parametric, Size
-from leafgrad.distributions.utils import lazy_property, standard_normal
+from leafgrad.distributions.utils import _standard_normal, lazy_property
 
 __all__ = ["MultivariateNormal"]
 
@@ -38,7 +38,7 @@ def mahalanobis(factor: Tensor, x: Tensor) -> Tensor:
     return squares.reshape(batch)
 
 
-def precision_to_scale_tril(precision: Tensor) -> Tensor:
+def _precision_to_scale_tril(precision: Tensor) -> Tensor:
     """The Cholesky factor of the inverse: Cholesky from the other end, then a triangular inverse."""
     from_end = torch.linalg.cholesky(torch.flip(precision, (-2, -1)))
     upper = torch.transpose(torch.flip(from_end, (-2, -1)), -2, -1)
@@ -68,7 +68,7 @@ class ByCovariance(Parametric):
         elif given["covariance_matrix"] is not None:
             self._unbroadcasted_scale_tril = torch.linalg.cholesky(given["covariance_matrix"])
         else:
-            self._unbroadcasted_scale_tril = precision_to_scale_tril(given["precision_matrix"])
+            self._unbroadcasted_scale_tril = _precision_to_scale_tril(given["precision_matrix"])
 
     def _expand_matrix(self, matrix: Tensor) -> Tensor:
         return matrix.expand((*self._batch_shape, *matrix.shape[-2:]))
@@ -144,7 +144,7 @@ class MultivariateNormal(ByCovariance):
         return variance.expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        normal = standard_normal(self._extended_shape(sample_shape), self.loc)
+        normal = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + times_vector(self._unbroadcasted_scale_tril, normal)
 
     def log_prob(self, value: Tensor) -> Tensor:

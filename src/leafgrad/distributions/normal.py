@@ -10,7 +10,7 @@ import leafgrad as torch
 from leafgrad import Tensor
 from leafgrad.distributions import constraints
 from leafgrad.distributions.exp_family import ParametricFamily
-from leafgrad.distributions.utils import standard_normal
+from leafgrad.distributions.utils import _standard_normal
 
 __all__ = ["Normal"]
 
@@ -52,7 +52,10 @@ class Normal(ParametricFamily):
             return torch.normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
+        return (
+            self.loc
+            + _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device) * self.scale
+        )
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._checked(value)

@@ -11,7 +11,7 @@ from leafgrad import Tensor
 from leafgrad.distributions import constraints
 from leafgrad.distributions.chi2 import Chi2
 from leafgrad.distributions.distribution import Parametric
-from leafgrad.distributions.utils import standard_normal
+from leafgrad.distributions.utils import _standard_normal
 
 __all__ = ["StudentT"]
 
@@ -52,7 +52,7 @@ class StudentT(Parametric):
         return variance
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        normal = standard_normal(self._extended_shape(sample_shape), self.df)
+        normal = _standard_normal(self._extended_shape(sample_shape), self.df.dtype, self.df.device)
         chi2 = self._chi2.rsample(sample_shape)
         return self.loc + self.scale * (normal * torch.rsqrt(chi2 / self.df))
 

@@ -11,7 +11,7 @@ from leafgrad.distributions import constraints
 from leafgrad.distributions.distribution import Distribution, Size
 from leafgrad.distributions.independent import Independent
 from leafgrad.distributions.transforms import ComposeTransform, Transform
-from leafgrad.distributions.utils import sum_rightmost
+from leafgrad.distributions.utils import _sum_rightmost, is_own
 
 __all__ = ["TransformedDistribution"]
 
@@ -47,7 +47,7 @@ class TransformedDistribution(Distribution):
         super().__init__(forward[:cut], forward[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
-        own = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("leafgrad.distributions."))
+        own = next(cls for cls in type(self).__mro__ if is_own(cls))
         new = self._get_checked_instance(own, _instance)
         batch = Size(batch_shape)
         shape: Any = batch + self.event_shape
@@ -102,9 +102,9 @@ class TransformedDistribution(Distribution):
             x = transform.inv(y)
             events += transform.domain.event_dim - transform.codomain.event_dim
             jacobian = transform.log_abs_det_jacobian(x, y)
-            log_prob = log_prob - sum_rightmost(jacobian, events - transform.domain.event_dim)
+            log_prob = log_prob - _sum_rightmost(jacobian, events - transform.domain.event_dim)
             y = x
-        base: Tensor = sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
+        base: Tensor = _sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
         result: Tensor = log_prob + base
         return result
 

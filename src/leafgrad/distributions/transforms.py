@@ -15,6 +15,7 @@ from leafgrad.distributions._transform import (
     identity_transform,
     inside_unit_interval,
 )
+from leafgrad.distributions._transform import _InverseTransform as _InverseTransform
 from leafgrad.distributions._transforms_of_vectors import (
     CatTransform,
     CorrCholeskyTransform,

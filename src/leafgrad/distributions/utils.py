@@ -40,6 +40,11 @@ class lazy_property(Generic[R]):
         return value
 
 
+def is_own(cls: type) -> bool:
+    """Is it a class of this package? (`python -m leafgrad run` gives them PyTorch's names.)"""
+    return cls.__module__.startswith(("leafgrad.distributions.", "torch.distributions."))
+
+
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """Numbers and tensors as tensors of one shape. Numbers get the dtype of the first tensor."""
     if not all(is_tensor_like(value) or isinstance(value, Number) for value in values):
@@ -51,9 +56,9 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return tuple(torch.broadcast_tensors(*tensors))
 
 
-def standard_normal(shape: Sequence[int], like: Tensor) -> Tensor:
-    """Numbers of the standard normal distribution in the dtype of `like`."""
-    return torch.empty(shape, dtype=like.dtype).normal_()
+def _standard_normal(shape: Sequence[int], dtype: Any, device: Any) -> Tensor:
+    """Numbers of the standard normal distribution."""
+    return torch.empty(shape, dtype=dtype, device=device).normal_()
 
 
 def all_true(checked: Tensor) -> bool:
@@ -69,7 +74,7 @@ def softplus(x: Tensor) -> Tensor:
     return torch.logaddexp(x, torch.zeros_like(x))
 
 
-def sum_rightmost(value: Tensor, dims: int) -> Tensor:
+def _sum_rightmost(value: Tensor, dims: int) -> Tensor:
     """The sum over the last so many dimensions."""
     return value if dims == 0 else value.reshape((*value.shape[:-dims], -1)).sum(-1)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, namedtuple
-from collections.abc import Callable
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from leafgrad._device import Size
@@ -27,6 +27,28 @@ class Spec:
         return (self.kind, self.context, self.parts) == (other.kind, other.context, other.parts)
 
     __hash__ = None  # type: ignore[assignment]
+
+    type = property(lambda self: self.kind)
+    num_leaves = property(lambda self: self.count)
+    num_children = property(lambda self: len(self.parts))
+    num_nodes = property(lambda self: 1 + sum([part.num_nodes for part in self.parts]))
+    children_specs = property(lambda self: self.parts)
+
+    def is_leaf(self) -> bool:
+        """is_leaf(): is it the structure of a single leaf?"""
+        return self.kind is None
+
+    def children(self) -> list[Spec]:
+        """children(): the structures of the parts."""
+        return list(self.parts)
+
+    def child(self, index: int) -> Spec:
+        """child(index): the structure of one part."""
+        return self.parts[index]
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """unflatten(leaves): the value of this structure that has these leaves."""
+        return unflatten(list(leaves), self)
 
     def __repr__(self) -> str:
         """As PyTorch shows it."""
@@ -68,6 +90,8 @@ def children_of(value: Any) -> tuple[Any, Any, list[Any]] | None:
         return kind, list(value), list(value.values())
     if kind is defaultdict:
         return kind, [value.default_factory, list(value)], list(value.values())
+    if kind is deque:
+        return kind, value.maxlen, list(value)
     if kind in registered:
         parts, context = registered[kind][0](value)
         return kind, context, list(parts)
@@ -105,6 +129,8 @@ def unflatten(leaves: list[Any], spec: Spec) -> Any:
         return spec.context(*parts)
     if spec.kind is defaultdict:
         return defaultdict(spec.context[0], zip(spec.context[1], parts, strict=True))
+    if spec.kind is deque:
+        return deque(parts, maxlen=spec.context)
     if spec.context is not None:
         return spec.kind(zip(spec.context, parts, strict=True))
     return spec.kind(parts)

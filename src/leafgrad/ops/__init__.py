@@ -13,6 +13,13 @@ from leafgrad.ops.reduce import reductions
 from leafgrad.ops.shape import views
 
 
+def load_library(path: Any) -> None:
+    """load_library(path): an OSError. A library that was compiled for PyTorch cannot be used without it; packages
+    such as torchvision go on, with what they have in Python."""
+    refused.append(path)
+    raise OSError(f"Could not load this library: {path}")
+
+
 def __getattr__(name: str) -> Any:
     if name == "aten":  # PyTorch's names for them; imported when first asked for
         from importlib import import_module
@@ -23,4 +30,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"'_OpNamespace' object has no attribute '{name}'")
 
 
+refused: list[Any] = []  # compiled libraries that a program wanted to load
 libraries: Any = None  # the operators that a program has defined under a name, once it has imported torch.library

@@ -13,7 +13,7 @@ from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.modules import _conversion
 from leafgrad.nn.parameter import Parameter, is_lazy
 
-EXTRA_STATE = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(NamedTuple):
@@ -89,7 +89,7 @@ class Stateful:
             if tensor is not None:
                 destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if self._has_extra_state("get_extra_state"):
-            destination[prefix + EXTRA_STATE] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
     def _own_state(self) -> dict[str, Any]:
         """Parameters and persistent buffers of this module, without its children's."""
@@ -166,7 +166,7 @@ class Stateful:
                     missing_keys.append(key)
             elif (problem := self._take(name, tensor, key, state_dict[key], assign)) is not None:
                 error_msgs.append(problem)
-        extra = prefix + EXTRA_STATE
+        extra = prefix + _EXTRA_STATE_KEY_SUFFIX
         if self._has_extra_state("set_extra_state"):
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])

@@ -20,7 +20,9 @@ from leafgrad.nn.modules import _global_hooks
 from leafgrad.nn.modules._calling import Called
 from leafgrad.nn.modules._conversion import replaced
 from leafgrad.nn.modules._global_hooks import *  # noqa: F403  what PyTorch has here
+from leafgrad.nn.modules._state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
 from leafgrad.nn.modules._state import Stateful
+from leafgrad.nn.modules._state import _IncompatibleKeys as _IncompatibleKeys
 from leafgrad.nn.parameter import Buffer, Parameter
 
 __all__ = ["Module"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__: list[str] = []
+__all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n: int) -> Callable[[Any], tuple[Any, ...]]:
@@ -14,6 +14,19 @@ def _ntuple(n: int) -> Callable[[Any], tuple[Any, ...]]:
 
 
 _single, _pair, _triple, _quadruple = (_ntuple(n) for n in range(1, 5))
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """consume_prefix_in_state_dict_if_present(state_dict, prefix): take a prefix off the keys that have it, and off
+    those of the metadata, in place."""
+    for key in [key for key in state_dict if key.startswith(prefix)]:
+        state_dict[key.removeprefix(prefix)] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", None)
+    if metadata is None:
+        return
+    for key in [key for key in metadata if key in ("", prefix.replace(".", "")) or key.startswith(prefix)]:
+        if key:  # that of the module itself stays: what was below the prefix takes its place
+            metadata[key[len(prefix) :]] = metadata.pop(key)
 
 
 def ntuple(value: Any, count: int) -> tuple[Any, ...]:

@@ -23,4 +23,6 @@ def data_parallel(
     return module(*inputs, **(module_kwargs or {}))
 
 
-__getattr__ = _absent.names_refused(__name__, "leafgrad does not have {name}: it computes on one device")
+__getattr__ = _absent.names_refused(
+    __name__, "leafgrad does not have {name}: it computes on one device", later={"scatter_gather": "scatter_gather"}
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 from leafgrad import _missing, errors
@@ -29,3 +30,18 @@ def functional_call(
     return _missing.part("func").functional_call(
         module, parameters_and_buffers, given, kwargs, tie_weights=tie_weights, strict=strict
     )
+
+
+def _reparametrize_module(
+    module: Any,
+    parameters_and_buffers: Any,
+    tie_weights: bool = False,
+    strict: bool = False,
+    stack_weights: bool = False,
+) -> AbstractContextManager[None]:
+    """_reparametrize_module(module, parameters_and_buffers, tie_weights=False, strict=False): a context in which the
+    module has other tensors in the place of its own. (They are put back one by one, in whichever order.)"""
+    made: AbstractContextManager[None] = _missing.part("func.modules").replaced(
+        module, parameters_and_buffers, tie_weights, strict
+    )
+    return made

@@ -104,11 +104,11 @@ class DataLoader(Generic[T_co]):
 
     def __iter__(self) -> Iterator[T_co]:
         if self.num_workers == 0:
-            return OwnProcess(self)
+            return _SingleProcessDataLoaderIter(self)
         if not self.persistent_workers:
-            return OtherProcesses(self)
+            return _MultiProcessingDataLoaderIter(self)
         if self._iterator is None:
-            self._iterator = OtherProcesses(self)
+            self._iterator = _MultiProcessingDataLoaderIter(self)
         else:
             self._iterator.restart()
         return self._iterator  # type: ignore[no-any-return]
@@ -125,7 +125,7 @@ class DataLoader(Generic[T_co]):
 # -- iterators --------------------------------------------------------------------------------------------------------
 
 
-class LoaderIterator:
+class _BaseDataLoaderIter:
     """One epoch of a loader, or with persistent workers one after the other."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
@@ -167,7 +167,7 @@ class LoaderIterator:
         raise NotImplementedError("{} cannot be pickled", type(self).__name__)
 
 
-class OwnProcess(LoaderIterator):
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """Batches made when they are asked for."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
@@ -179,7 +179,7 @@ class OwnProcess(LoaderIterator):
         return self.fetcher.fetch(next(self.numbers))
 
 
-class OtherProcesses(LoaderIterator):
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Batches made by workers, in advance, and handed out in order."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:

@@ -1,4 +1,7 @@
-"""torch._dynamo, for the settings of torch.compile that programs change: they can be set, and nothing is compiled."""
+"""torch._dynamo, for the settings of torch.compile that programs change: they can be set, and nothing is compiled.
+
+May import `_absent`, `_missing` and `compiler`.
+"""
 
 from __future__ import annotations
 

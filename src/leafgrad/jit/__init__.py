@@ -1,4 +1,7 @@
-"""torch.jit: programs that ask to be scripted or traced get what they gave, and are told so once."""
+"""torch.jit: programs that ask to be scripted or traced get what they gave, and are told so once.
+
+May import `_absent`, `_missing`, `compiler`, `errors`, `futures` and `nn`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any, Final
 from leafgrad import _absent, errors
 from leafgrad._missing import torch_name
 from leafgrad.compiler import same, told_once
+from leafgrad.futures import Future
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import is_lazy
 
@@ -63,6 +67,7 @@ def ignore(drop: Any = False) -> Any:
 
 
 script_method = script_if_tracing = unused = export = interface = same
+_overload = _overload_method = _script_if_tracing = same
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, optimize_numerics: bool = True) -> Any:
@@ -87,29 +92,14 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     return builtins.isinstance(obj, tuple(plain))
 
 
-class Future:
-    """What `fork` returns: the result, which is there already."""
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def wait(self) -> Any:
-        """wait(): the result."""
-        return self._result
-
-    value = wait
-
-    def done(self) -> bool:
-        """done(): True."""
-        return True
-
-
-def fork(func: Any, *args: Any, **kwargs: Any) -> Future:
+def fork(func: Any, *args: Any, **kwargs: Any) -> Future[Any]:
     """fork(func, *args, **kwargs): calls the function at once."""
-    return Future(func(*args, **kwargs))
+    future: Future[Any] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
 
 
-def wait(future: Future) -> Any:
+def wait(future: Future[Any]) -> Any:
     """wait(future): its result."""
     return future.wait()
 

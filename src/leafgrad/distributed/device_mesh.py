@@ -1,0 +1,10 @@
+"""torch.distributed.device_mesh: the arrangement of devices, to be imported and not used."""
+
+from __future__ import annotations
+
+from leafgrad import _absent, _missing
+from leafgrad.distributed import SENTENCE
+
+NAMES = "DeviceMesh init_device_mesh"
+globals().update(_absent.refused(__name__, SENTENCE, NAMES))
+__getattr__ = _missing.attributes_of(__name__)
