@@ -54,6 +54,8 @@ def turn(step: Step, count: int) -> float:
 def prepared(step: Step, seconds: float) -> int:
     """Warm up, and find out how many steps fit into a turn."""
     once = turn(step, 1)
+    if once >= seconds:  # modules were loaded, perhaps, which would make it look like a long step
+        once = turn(step, 1)
     if once < seconds:
         once = min(turn(step, max(1, int(seconds / 4 / once))), once)
     return max(1, int(seconds / once))

@@ -3,6 +3,7 @@
        copied(x)                    a copy, row by row
        written(out, x)              out[...] = x
        joined(*arrays, dim, sizes)  one after the other along a dimension, row by row
+       sizes_of_alike(arrays, dim)  the sizes along a dimension
        flipped(x, dims)             in reverse order along dimensions
        zeroed(x)                    zeros, in the memory of x
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
@@ -118,6 +119,36 @@ static PyObject *joined(PyObject *const *args, Py_ssize_t given)
         to += PyArray_DIM(part, dim) * PyArray_STRIDE(out, dim);
     }
     return (PyObject *)out;
+}
+
+/* (arrays, dim): the sizes of arrays along a dimension, None unless their dtypes and numbers of dimensions are the same */
+static PyObject *sizes_of_alike(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 2 || !PyList_CheckExact(args[0]) || !PyLong_CheckExact(args[1])) return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(args[0]);
+    long dim = PyLong_AsLong(args[1]);
+    if (count < 1 || (dim == -1 && PyErr_Occurred())) return NULL;
+    PyArrayObject *first = (PyArrayObject *)PyList_GET_ITEM(args[0], 0);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyArray_CheckExact(PyList_GET_ITEM(args[0], i))) return NULL;
+    }
+    int ndim = PyArray_NDIM(first);
+    if (dim < 0 || dim >= ndim || (ndim == 1 && PyArray_DIM(first, 0) == 0)) Py_RETURN_NONE;
+    PyObject *sizes = PyTuple_New(count);
+    for (Py_ssize_t i = 0; sizes != NULL && i < count; i++) {
+        PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(args[0], i);
+        if (PyArray_DESCR(x) != PyArray_DESCR(first) || PyArray_NDIM(x) != ndim) {
+            Py_DECREF(sizes);
+            Py_RETURN_NONE;
+        }
+        PyObject *size = PyLong_FromSsize_t(PyArray_DIM(x, (int)dim));
+        if (size == NULL) {
+            Py_CLEAR(sizes);
+        } else {
+            PyTuple_SET_ITEM(sizes, i, size);
+        }
+    }
+    return sizes;
 }
 
 /* -- flipped ------------------------------------------------------------------------------------------------------- */
@@ -250,6 +281,7 @@ static const NativeFunction functions[] = {
     {"in_common_order", in_common_order},
     {"written", written},
     {"joined", joined},
+    {"sizes_of_alike", sizes_of_alike},
     {"flipped", flipped},
     {"zeroed", zeroed},
     {"chosen", chosen},

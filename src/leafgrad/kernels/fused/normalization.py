@@ -81,6 +81,15 @@ def divided_by_rms_backward(g: Vector, x: Vector, rate: PerRow) -> Vector:
 
 
 @rowwise
+def deviations(x: Vector, eps: Number) -> Any:
+    """For each row its mean, one divided by the standard deviation, and the variance."""
+    mean = row_mean(x)
+    off = x - mean
+    variance = row_mean(off * off)
+    return mean, 1 / sqrt(variance + eps), variance
+
+
+@rowwise
 def moments(x: Vector) -> Any:
     """The sum of a row, and that of the squares of the distances from its mean."""
     sum_of_row = row_sum(x)

@@ -92,9 +92,10 @@ def group_norm(
 ) -> Tensor:
     """group_norm(input, num_groups, weight=None, bias=None, eps=1e-05): channels (dimension 1) standardized in groups,
     in each sample."""
-    if input.ndim < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
-    size = [input.shape[0] * input.shape[1] // num_groups, num_groups, *input.shape[2:]]
+    shape = tuple(input.shape)
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    size = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
     _check_several(size, size)
     return _group_norm(input, num_groups, weight, bias, eps, False)
 

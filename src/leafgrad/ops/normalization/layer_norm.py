@@ -126,7 +126,7 @@ class group_norm(Normalization):
             raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
         if num_groups <= 0:
             raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-        batch, channels = shape[:2]
+        channels = shape[1]
         if channels % num_groups:
             raise RuntimeError(
                 "Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -139,8 +139,7 @@ class group_norm(Normalization):
                     f"of shape {errors.size(factor.array.shape)} and input of shape {errors.size(shape)}"
                 )
         check_dtypes(input, "GroupNormKernelImpl", weight, bias)
-        each = channels // num_groups
-        layout = Layout((batch, num_groups, each, math.prod(shape[2:])), (2, 3), (1, num_groups, each, 1), (channels,))
+        layout = layout_of_groups(shape, num_groups)
         return standardize(group_norm, (input, weight, bias), layout, eps)[0]
 
     samples = lambda t: [
@@ -150,6 +149,13 @@ class group_norm(Normalization):
         S(t(2, 3, 2), 1, None, t(3)),
         S(t(0, 4, 3), 2, t(4), t(4)),
     ]
+
+
+@functools.lru_cache(maxsize=256)
+def layout_of_groups(own: tuple[int, ...], groups: int) -> Layout:
+    batch, channels, *rest = own
+    each = channels // groups
+    return Layout((batch, groups, each, math.prod(rest)), (2, 3), (1, groups, each, 1), (channels,))
 
 
 WITHOUT_WEIGHT = "MulBackward0(input, RsqrtBackward0(AddBackward1(MeanBackward1(PowBackward0(input)))))"

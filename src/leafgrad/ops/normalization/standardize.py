@@ -140,21 +140,27 @@ def plainly(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, ..
     return scaled(out, weight, bias, layout), mean, rstd, variance
 
 
-def for_rows(each: Any, layout: Layout) -> Any:
+def for_rows(each: Any, layout: Layout, kind: Any) -> Any:
     """A number for each row of the layout, that is for all its dimensions but the last."""
-    return np.ascontiguousarray(np.broadcast_to(each, layout.form[:-1] + (1,)))
+    rows = np.empty(layout.form[:-1] + (1,), kind)
+    rows[...] = each
+    return rows
 
 
 def scaled_channels(x: Any, mean: Any, rstd: Any, weight: Any, bias: Any, layout: Layout) -> Any:
     """Channels, standardized by statistics that are known, with their weight and bias."""
     factor = rstd if weight is None else rstd * weight.reshape(layout.factors)
     offset = 0 if bias is None else bias.reshape(layout.factors)
-    rows = [for_rows(each, layout).astype(x.dtype, copy=False) for each in (mean, factor, offset)]
-    return fused.scaled_rows(x, *rows)
+    return fused.scaled_rows(x, *[for_rows(each, layout, x.dtype) for each in (mean, factor, offset)])
 
 
 def statistics_of_channels(x: Any, layout: Layout, eps: float) -> list[Any]:
-    """Mean, one divided by the standard deviation, and variance: those of the rows, put together."""
+    """Mean, one divided by the standard deviation, and variance."""
+    alone = len(layout.form) - len(layout.over)
+    if layout.over[0] == alone:  # what belongs together lies side by side
+        shape = layout.form[:alone] + (1,) * len(layout.over)
+        return [each.reshape(shape) for each in fused.deviations(x.reshape(layout.form[:alone] + (-1,)), eps)]
+    # those of the rows, put together
     sums, squares = [each.astype(np.float64) for each in fused.moments(x)]
     rest, n = layout.over[:-1], count_of(layout.form, layout.over)
     mean = np.add.reduce(sums, rest, keepdims=True) / n
@@ -180,7 +186,7 @@ def gradients_of_rows(
         return fitting[0], fitting[1] if needs[1] else None, fitting[2] if needs[2] else None
     g, x = in_layout(g, layout), in_layout(input, layout)
     rest, n = layout.over[:-1], count_of(layout.form, layout.over)
-    own = for_rows(mean, layout)
+    own = for_rows(mean, layout, x.dtype)
     sums, products = [each.astype(np.float64) for each in fused.products_with_distance(g, x, own)]
     of_input = None
     if needs[0]:
@@ -188,8 +194,7 @@ def gradients_of_rows(
         sum_of_g = np.add.reduce(sums * factor, rest, keepdims=True)
         sum_of_products = np.add.reduce(products * factor, rest, keepdims=True)
         parts = (rstd * factor, sum_of_products * rstd**3 / -n, sum_of_g * rstd / -n)
-        of_rows = [for_rows(each.astype(x.dtype), layout) for each in parts]
-        of_input = fused.scaled_rows_backward(g, x, own, *of_rows)
+        of_input = fused.scaled_rows_backward(g, x, own, *[for_rows(each, layout, x.dtype) for each in parts])
         of_input = of_input.reshape(input.shape)
     return of_input, *factors_of_rows(sums, products * rstd, needs, layout, x.dtype)
 
@@ -203,7 +208,7 @@ def gradients_by_known(
     of_input = scaled_channels(g, 0, rstd, weight, None, layout).reshape(shape) if needs[0] else None
     if not (needs[1] or needs[2]):
         return of_input, None, None
-    own = for_rows(mean, layout).astype(x.dtype, copy=False)
+    own = for_rows(mean, layout, x.dtype)
     sums, products = [each.astype(np.float64) for each in fused.products_with_distance(g, x, own)]
     return of_input, *factors_of_rows(sums, products * rstd, needs, layout, x.dtype)
 

@@ -116,20 +116,24 @@ class cat(Joining):
     ]
 
 
+@native_move("sizes_of_alike")
+def _sizes_of_alike(arrays: list[Any], at: int) -> tuple[int, ...] | None:
+    """The sizes along a dimension that all arrays have, if dtypes and numbers of dimensions are the same."""
+    first = arrays[0]
+    kind, ndim = first.dtype, first.ndim
+    if not 0 <= at < ndim or first.shape == (0,):
+        return None
+    sizes = [x.shape[at] for x in arrays if x.dtype is kind and x.ndim == ndim]
+    return tuple(sizes) if len(sizes) == len(arrays) else None
+
+
 def _sizes_along(dim: int, arrays: list[Any], tensors: Any) -> tuple[int, tuple[int, ...], list[Any]]:
     """The dimension, counted from the front, the size of each tensor in it, and the arrays in one dtype. For the sake
     of old programs, tensors of shape (0,) fit everywhere and are left out."""
-    first = arrays[0]
-    kind, ndim = first.dtype, first.ndim
-    at = dim + ndim if dim < 0 else dim
-    if 0 <= at < ndim and first.shape != (0,):  # nearly always
-        sizes = []
-        for x in arrays:
-            if x.dtype is not kind or x.ndim != ndim:
-                break
-            sizes.append(x.shape[at])
-        else:
-            return at, tuple(sizes), arrays
+    at = dim + arrays[0].ndim if dim < 0 else dim
+    usual = _sizes_of_alike(arrays, at)
+    if usual is not None:  # nearly always
+        return at, usual, arrays
     arrays = in_common_dtype(arrays, tensors)
     lead = next((x.shape for x in arrays if x.shape != (0,)), None)
     if lead is None:
