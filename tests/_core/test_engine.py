@@ -35,13 +35,13 @@ def test_paths_to_all_leaves_to_some_and_to_a_result() -> None:
     a, b = x * 2, y * 3
     c = a * b
     nodes = {t.node: True for t in (a, b, c)}
-    assert paths_to([c.node, None], {x, y}, False) == {x: False, y: False, **nodes}
-    assert paths_to([c.node], {x, y, leaf(3.0)}, False) == {x: False, y: False, **nodes}
-    assert paths_to([c.node], {x}, False) == {x: False, a.node: True, c.node: True}
+    assert paths_to([c.node, None], {x, y}, False) == ({x: False, y: False, **nodes}, True)
+    assert paths_to([c.node], {x, y, leaf(3.0)}, False) == ({x: False, y: False, **nodes}, False)
+    assert paths_to([c.node], {x}, False) == ({x: False, a.node: True, c.node: True}, False)
     for runs in (False, True):
-        assert paths_to([c.node], {b.node}, runs) == {b.node: runs, c.node: True}
-        assert paths_to([c.node], {b.node, y}, runs) == {y: False, b.node: True, c.node: True}
-        assert paths_to([c.node], {x, y, b.node}, runs) == {x: False, y: False, **nodes}
+        assert paths_to([c.node], {b.node}, runs) == ({b.node: runs, c.node: True}, False)
+        assert paths_to([c.node], {b.node, y}, runs) == ({y: False, b.node: True, c.node: True}, False)
+        assert paths_to([c.node], {x, y, b.node}, runs) == ({x: False, y: False, **nodes}, False)
 
 
 def test_nodes_run_in_reverse_order_of_recording() -> None:

@@ -28,7 +28,7 @@ from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.held import HELD_ONCE, free_memory, holders, last_view, movable
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
-from leafgrad._core.origin import COMPILED, internal_files, recorded_pass
+from leafgrad._core.origin import COMPILED, internal_files, recorded_pass, this_thread
 from leafgrad._core.reachable import edges_to_leaves, paths_to, reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, messages, unusable
@@ -319,10 +319,10 @@ def run(
         on_tensors = create_graph or want_tensors()
         if on_tensors and not create_graph:
             gradients = [wrap(g) if g is not None and not isinstance(g, TensorBase) else g for g in gradients]
-        wanted = None if captured is None else paths_to(starts, captured, deliver)
+        wanted, everything = (None, True) if captured is None else paths_to(starts, captured, deliver)
         expected = edges_to_leaves(starts, wanted) if switches.leaf_hooks else None
         special = None
-        if on_tensors or captured is not None or expected is not None or state.in_modes or switches.detached:
+        if on_tensors or not everything or expected is not None or state.in_modes or switches.detached:
             special = Special(on_tensors, wanted, captured, expected, accumulate if deliver else None)
         state.record(create_graph)
         if state.in_modes:
@@ -362,6 +362,8 @@ def run_special(
     outer = recorded_pass.frames
     if on_tensors:
         recorded_pass.frames = (_getframe(0), frame)
+        if special is not None and state.depth % NESTED != NESTED - 1:  # in this thread
+            special.line = (this_thread(), frame)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:

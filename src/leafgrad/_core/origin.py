@@ -10,10 +10,13 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
+from leafgrad._core.threads import get_ident
+
 # Compiled functions have no Python frame, so the nearest frame is the caller's own; in plain Python the functions of
 # the core lie between.
 COMPILED: Final = not __file__.endswith(".py")
 _getframe: Final[Callable[[int], Any]] = sys._getframe
+this_thread: Final[Callable[[], int]] = get_ident
 _PACKAGE = __file__[: __file__.rindex("_core")]
 internal_files: Final[dict[str, bool]] = {}
 
@@ -33,12 +36,16 @@ last_user: Final = LastUser()
 class RecordedPass:
     """The backward pass that is being recorded: a frame of leafgrad's that runs it, and the user's frame behind that.
     Rules record a node from far below, and the way up is the same each time: a third of the time of a node. Another
-    thread may set its own in between; then the way is walked."""
+    thread may set its own in between; then the way is walked.
 
-    __slots__ = ("frames",)
+    While a rule of leafgrad's own runs, which calls nothing of the user's, there is no way to walk at all: `rule` is
+    the thread that runs it and the user's frame."""
+
+    __slots__ = ("frames", "rule")
 
     def __init__(self) -> None:
         self.frames: Any = (None, None)
+        self.rule: tuple[int, Any] | None = None
 
 
 recorded_pass: Final = RecordedPass()
@@ -68,6 +75,9 @@ def user_frame(frame: Any = None, known: int = 1) -> Any:
     """The innermost frame that is not leafgrad's, beginning with `frame` if that is given. It is asked for by functions
     of leafgrad only: compiled functions that know so many of the callers, themselves included, step over them, because
     plain Python makes an object of every frame that is looked at."""
+    rule = recorded_pass.rule
+    if rule is not None and rule[0] == this_thread():
+        return rule[1]
     if frame is None:
         try:
             frame = _getframe(0 if COMPILED else 1 + known)

@@ -23,9 +23,10 @@ def reach(roots: Sequence[Edge]) -> tuple[dict[int, Node], dict[Any, int]]:
     return nodes, leaves
 
 
-def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dict[Any, bool]:
+def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> tuple[dict[Any, bool], bool]:
     """The part of the graph that leads from `roots` to `targets`: place -> must its rule run? A pass to one result of
-    an operation goes to the operation, by way of its other results as well."""
+    an operation goes to the operation, by way of its other results as well. Second: is that the whole graph, and are
+    the targets its leaves?"""
     nodes: dict[int, Node] = {}
     wanted: dict[Any, bool] = {}
     stack: list[Any] = list(roots)
@@ -50,7 +51,7 @@ def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dic
     if everything and len(wanted) == len(targets):  # which are leaves, and all there are: no node need be judged
         for node in nodes.values():
             wanted[node] = True
-        return wanted
+        return wanted, True
     among = {*targets, *[target.parent for target in targets if isinstance(target, Output)]}
     for number in sorted(nodes, reverse=True):  # first recorded, first judged: inputs before results
         node = nodes[number]
@@ -63,7 +64,7 @@ def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> dic
             wanted[node] = True
         elif node in among:
             wanted[node] = targets_run
-    return wanted
+    return wanted, False
 
 
 def is_used_since(roots: Sequence[Edge], leaf: Any, since: int) -> bool:

@@ -11,6 +11,7 @@ from leafgrad._core.function import CallNode
 from leafgrad._core.held import last_view
 from leafgrad._core.modes import run_rule_in_modes, switches
 from leafgrad._core.node import Freed, Node, Output
+from leafgrad._core.origin import recorded_pass
 from leafgrad._core.saved import refuse_detached, saved_tensors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.unbroadcast import fitted, unbroadcast
@@ -25,7 +26,7 @@ class Special:
     nodes whose gradients are asked for. `expected` says how many gradients each leaf will get: a leaf that has them
     all is given its gradient at once, by `deliver`, or in `found` if that is None."""
 
-    __slots__ = ("captured", "deliver", "expected", "found", "on_tensors", "wanted")
+    __slots__ = ("captured", "deliver", "expected", "found", "line", "on_tensors", "wanted")
 
     def __init__(
         self,
@@ -41,6 +42,7 @@ class Special:
         self.expected = expected
         self.deliver = deliver
         self.found: dict[Any, Gradient] = {}  # what arrived at captured nodes
+        self.line: tuple[int, Any] | None = None  # in a recorded pass: see origin.RecordedPass.rule
 
     def in_form(self, places: Sequence[Any], gradients: Sequence[Gradient]) -> Sequence[Gradient]:
         """Gradients that are tensors, in the form of the places that they go to. Arrays the walk fits by itself: they
@@ -120,10 +122,10 @@ class Special:
         """Run the rule of a node: where its results go, and the results."""
         hooks = node.hooks
         late = False
+        thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
         if hooks is not None:
             g = hooks.about_to_run(node, g, self.on_tensors)
             late = not hooks.after
-        thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
         outer, thread["evaluating"] = thread["evaluating"], node
         before = saved
         try:
@@ -155,8 +157,14 @@ class Special:
             results: Sequence[Any] = (None,) * len(inputs)
         elif in_modes:
             results = run_rule_in_modes(rule_of, node, g, saved, inputs)
-        else:
+        elif isinstance(node, CallNode):
             results = rule_of(node, g, saved, inputs)
+        else:
+            recorded_pass.rule = self.line
+            try:
+                results = rule_of(node, g, saved, inputs)
+            finally:
+                recorded_pass.rule = None  # not what it was: another thread may have set it
         if self.on_tensors and isinstance(node, CallNode):  # without a gradient it cannot know that it shall be tensors
             results = [wrap(r) if r is not None and not isinstance(r, TensorBase) else r for r in results]
         return inputs, results, saved

@@ -150,14 +150,15 @@ def grad(
 ) -> tuple[Tensor, ...] | Named:
     """grad(outputs, inputs, grad_outputs=None, ...): the gradients of the sum of `outputs` with respect to `inputs`,
     returned, not accumulated: a tuple, or a dictionary if `inputs` is one."""
-    tensors = (*as_tuple(outputs), *(inputs.values() if isinstance(inputs, Mapping) else as_tuple(inputs)))
+    named = not isinstance(inputs, (TensorBase, tuple, list)) and isinstance(inputs, Mapping)  # which takes long to ask
+    tensors = (*as_tuple(outputs), *(inputs.values() if named else as_tuple(inputs)))  # type: ignore[union-attr]
     if overrides.modes_of_all_threads or not overrides.plain.issuperset(map(type, tensors)):
         options = {
             "grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph,
             "only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched,
             "materialize_grads": materialize_grads,
         }  # fmt: skip
-        args = as_tuple(outputs), inputs if isinstance(inputs, Mapping) else as_tuple(inputs)
+        args = as_tuple(outputs), inputs if named else as_tuple(inputs)
         taken = overrides.overridden(lambda: grad, args, options, tensors, in_python=True)
         if taken is not overrides.UNCHANGED:
             return taken  # type: ignore[no-any-return]
@@ -334,7 +335,7 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
                 raise errors.not_scalar(root)
             if array.dtype.kind == "c":
                 raise errors.complex_root(root)
-            one = np.ones(array.shape, array.dtype)
+            one = np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)  # a third of the time
             gradients.append(wrap(one) if create_graph else one)
         elif not isinstance(g, TensorBase):
             got = type(g).__name__

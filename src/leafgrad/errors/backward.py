@@ -223,7 +223,7 @@ def name_in_loop(node: Node) -> str | None:
 
 def ways_to(node: Node, roots: Sequence[Node]) -> list[Node]:
     """The nodes on the ways from `roots` to `node`, the most recent first."""
-    return sorted(paths_to(roots, {node}, True), key=lambda place: place.order)
+    return sorted(paths_to(roots, {node}, True)[0], key=lambda place: place.order)
 
 
 # -- a graph whose values were changed --------------------------------------------------------------------------------
