@@ -151,14 +151,15 @@ def grad(
     """grad(outputs, inputs, grad_outputs=None, ...): the gradients of the sum of `outputs` with respect to `inputs`,
     returned, not accumulated: a tuple, or a dictionary if `inputs` is one."""
     named = not isinstance(inputs, (TensorBase, tuple, list)) and isinstance(inputs, Mapping)  # which takes long to ask
-    tensors = (*as_tuple(outputs), *(inputs.values() if named else as_tuple(inputs)))  # type: ignore[union-attr]
+    roots = as_tuple(outputs)
+    tensors = (*roots, *(inputs.values() if named else as_tuple(inputs)))  # type: ignore[union-attr]
     if overrides.modes_of_all_threads or not overrides.plain.issuperset(map(type, tensors)):
         options = {
             "grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph,
             "only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched,
             "materialize_grads": materialize_grads,
         }  # fmt: skip
-        args = as_tuple(outputs), inputs if named else as_tuple(inputs)
+        args = roots, inputs if named else as_tuple(inputs)
         taken = overrides.overridden(lambda: grad, args, options, tensors, in_python=True)
         if taken is not overrides.UNCHANGED:
             return taken  # type: ignore[no-any-return]
@@ -172,7 +173,7 @@ def grad(
             "other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
         )
-    wanted = values_of(inputs, "grad")
+    wanted = values_of(inputs, "grad") if named else tensors[len(roots) :]
     if not wanted:
         raise RuntimeError(f"`inputs` argument to `grad()` cannot be empty.\n  at {errors.here()}")
     unused = bool(allow_unused or materialize_grads)
@@ -180,23 +181,22 @@ def grad(
         from leafgrad.autograd.functional import grad_of_batch
 
         def one(*gradients: Any) -> tuple[Any, ...]:
-            return grad(outputs, wanted, gradients, retain_graph, create_graph, allow_unused=unused)
+            return grad(roots, wanted, gradients, retain_graph, create_graph, allow_unused=unused)
 
-        roots = as_tuple(outputs)
         results = list(grad_of_batch(one, roots, as_tuple(grad_outputs, len(roots))))
     else:
         kept = keep(retain_graph, create_graph)
-        results = single_gradients(outputs, wanted, grad_outputs, kept, create_graph, unused)
+        results = single_gradients(roots, wanted, grad_outputs, kept, create_graph, unused)
     if materialize_grads:
         results = [zeros_for(t, create_graph) if g is None else g for g, t in zip(results, wanted, strict=True)]
     return dict(zip(inputs, results, strict=True)) if isinstance(inputs, dict) else tuple(results)
 
 
 def single_gradients(
-    outputs: Any, inputs: Sequence[Any], grad_outputs: Any, keep_graph: bool, create_graph: bool, unused: bool
+    roots: Sequence[Any], inputs: Sequence[Any], grad_outputs: Any, keep_graph: bool, create_graph: bool, unused: bool
 ) -> list[Any]:
     """The gradients of one backward pass; None for inputs that are not in the graph."""
-    roots, wanted = as_tuple(outputs), checked_inputs(inputs)
+    wanted = checked_inputs(inputs)
     gradients = starting_gradients(roots, as_tuple(grad_outputs, len(roots)), create_graph)
     starts = places(roots)
     found = engine.grad(starts, gradients, current(starts, wanted), keep_graph, create_graph)
@@ -293,6 +293,8 @@ def current(roots: Sequence[Any], wanted: Sequence[Any]) -> Sequence[Any]:
 
 def places(values: Sequence[Any]) -> tuple[Any, ...]:
     """Tensors as they are, gradient edges as the places in the graph that they name."""
+    if overrides.plain.issuperset(map(type, values)):
+        return tuple(values)
     return tuple([graph.place_of(v) if isinstance(v, GradientEdge) else v for v in values])
 
 
