@@ -11,7 +11,7 @@ from typing import Any
 from leafgrad._core.fused import change_together
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import no_grad
-from leafgrad.kernels.fused.in_place import averaged, moved_towards
+from leafgrad.kernels.fused.in_place import averaged, moved_towards, replaced
 from leafgrad.nn.modules.module import Module
 from leafgrad.optim.lr_scheduler.base import Rates, Schedule, for_each_group
 from leafgrad.optim.optimizer import Optimizer, step_counter
@@ -135,7 +135,8 @@ class AveragedModel(Module):
             for averages, currents in kinds.values():
                 self.multi_avg_fn(averages, currents, self.n_averaged)
         if not self.use_buffers:
-            for average, current in zip(self.module.buffers(), model.buffers(), strict=True):
+            buffers = list(zip(self.module.buffers(), model.buffers(), strict=True))
+            for average, current in change_together(replaced, buffers):
                 average.detach().copy_(current.detach())
         self.n_averaged += 1
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leafgrad.kernels.language import Number, Updated, Vector, elementwise, where
+from leafgrad.kernels.language import Number, Updated, Vector, copied, elementwise, where
 
 
 @elementwise
@@ -35,3 +35,8 @@ def averaged(x: Updated, new: Vector, count: Number) -> Any:
 @elementwise
 def advanced(x: Updated, way: Vector, length: Number) -> Any:
     return x + way * length
+
+
+@elementwise
+def replaced(x: Updated, new: Vector) -> Any:
+    return copied(new)
