@@ -599,6 +599,13 @@ def rows(kind: Any) -> list[tuple[Any, Any]]:
     ]
 
 
+@if_native
+def test_no_elements_are_in_nobodys_way() -> None:
+    memory = np.arange(20.0)
+    nothing, out = memory[5:5].reshape(0, 5), memory[7:7].reshape(0, 5)
+    assert kernel("maximum")(nothing, memory[:5], out) is out  # the ufunc would warn of a third argument
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("threads", [1, 2])

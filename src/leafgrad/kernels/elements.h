@@ -318,6 +318,7 @@ static int are_columns(PyArrayObject *a, PyArrayObject *b)
 static int is_apart(PyArrayObject *out, PyArrayObject *const *arrays, int count, int exact)
 {
     char *low, *high, *from, *to;
+    if (PyArray_SIZE(out) == 0) return 1;
     bounds(out, &low, &high);
     for (int i = 0; i < count; i++) {
         PyArrayObject *array = arrays[i];
