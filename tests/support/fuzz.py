@@ -316,6 +316,8 @@ def unequal(ours: Any, theirs: Any, tolerance: float, scale: float = 1.0, reach:
     if b.dtype.kind == "b" or b.dtype.kind in "iu":
         return "" if np.array_equal(a, b) else f"values {short(ours)}, not {short(theirs)}"
     close = np.abs(a[finite] - b[finite]) <= max(tolerance * largest, reach)
+    if "strides" in theirs.facts:  # how derivatives are computed is left open, and so are the signs of their zeros
+        close &= same_zeros(a[finite], b[finite])
     return "" if close.all() else f"values {short(ours)}, not {short(theirs)}"
 
 
@@ -325,6 +327,13 @@ def same_infinite(a: Any, b: Any, tolerance: float) -> bool:
         return np.array_equal(a, b, equal_nan=True)
     parts = [np.isclose(x, y, tolerance, tolerance, equal_nan=True) for x, y in ((a.real, b.real), (a.imag, b.imag))]
     return bool(np.all((np.isnan(a) & np.isnan(b)) | (parts[0] & parts[1])))
+
+
+def same_zeros(a: Any, b: Any) -> Any:
+    """Which elements are not zero in both, or zero of the same sign?"""
+    return (
+        (a != 0) | (b != 0) | ((np.signbit(a.real) == np.signbit(b.real)) & (np.signbit(a.imag) == np.signbit(b.imag)))
+    )
 
 
 # -- stored logs ------------------------------------------------------------------------------------------------------
