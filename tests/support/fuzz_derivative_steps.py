@@ -19,12 +19,12 @@ def viewing(p: Any, r: Random) -> Any:
 
     def changed_part(t: Any) -> Any:
         y = t * 1
-        y.reshape(-1)[:1].mul_(3)
+        (y[..., :1] if y.dim() else y).mul_(3)
         return y * t
 
     def changed_after(t: Any) -> Any:
         y = t * 2
-        part = y.reshape(-1)[-1:].expand(3)
+        part = y.unsqueeze(0).expand(3, *y.shape)  # and not reshape, which may copy for many samples
         y.mul_(t)
         return part * y.sum()
 

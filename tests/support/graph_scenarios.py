@@ -207,7 +207,20 @@ def hooks_for_several_results(T: Any) -> Any:
     hook((second, y), lambda gs: seen.append(["beside a leaf", *gs]))
     second.backward(retain_graph=True)
     T.autograd.grad(second, first, allow_unused=True, retain_graph=True)
-    return [seen, attempt(lambda: T.autograd.grad(second * y.sum(), y))]
+    base = T.zeros(2)
+    part = base.view(2)
+    base.requires_grad_()
+    silent = attempt(lambda: hook((part,), print))
+    return [seen, attempt(lambda: T.autograd.grad(second * y.sum(), y)), silent]
+
+
+@scenario
+def values_written_everywhere(T: Any) -> Any:
+    """x[...] = value expands the value, and the graph shows it."""
+    x, value = leaf(T, [[1.0, 2.0], [3.0, 4.0]]) * 1, leaf(T, [5.0, 6.0])
+    x[...] = value
+    x.sum().backward()
+    return [[None if node is None else node.name() for node, _ in x.grad_fn.next_functions], value.grad]
 
 
 @scenario
