@@ -171,7 +171,11 @@ def observed(p: Any, made: Any, x: Any) -> list[Any]:
     found = None
     calls = len(p.calls)
     if made.requires_grad and x.requires_grad:
-        (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
+        try:
+            (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
+        except RuntimeError as error:  # by a hook of several tensors, which may not be called at all
+            if "A leaf node was passed" not in str(error):
+                raise
     if found is None or not found.any():
         del p.calls[calls:]
     return [settled(p, each) for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]

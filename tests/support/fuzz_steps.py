@@ -329,6 +329,8 @@ def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
     others = [y for y in p.pool if y is not x and not shares_memory(x, y)]
     y = r.choice(others) if others and r.random() < 0.5 else r.choice([2, 0.5, -1])
     name = r.choice(CHANGES)
+    if is_repeated(x):  # others are refused in words of their own, or in the backward pass
+        name = r.choice(["add_", "mul_", "sub_", "copy_", "neg_", "sin_"])
     reshaped = name in ("t_", "squeeze_", "unsqueeze_", "transpose_")
     # gradients of leaves keep their shape, and PyTorch registers further hooks of the tensor where the first ones are
     if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad) or x._backward_hooks):
