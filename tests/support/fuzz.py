@@ -227,7 +227,7 @@ def first_sentence(error: Exception) -> str:
     saved a view of what leafgrad saves; without the names of a view that cannot be followed and of the function behind
     a gradient of the wrong shape, and without the order of operands."""
     text = re.split(r"\. |\n", str(error))[0]
-    text = re.sub(r"(inplace operation): .*?(, is at version.*)?$", r"\1\2", text)
+    text = re.sub(r"(inplace operation): .*?( is at version.*)?$", r"\1\2", text)
     text = re.sub(r"^Output \d+ of \w+", "Output", text)
     text = re.sub(r"^Function( \S+)? returned an invalid gradient(:| at index \d+ -)", "invalid gradient:", text)
     return re.sub(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", sizes_in_order, text)

@@ -8,6 +8,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
+from fuzz_more_steps import is_finite
 from fuzz_steps import does_not_overlap, has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick
 
 # -- functions to take derivatives of ---------------------------------------------------------------------------------
@@ -66,8 +67,9 @@ def settled(p: Any, derivative: Any) -> Any:
 
 
 def point(p: Any, r: Random, *conditions: Any) -> Any:
-    """A tensor to differentiate at. PyTorch has no tangents for tensors that overlap themselves."""
-    x = pick(p, r, is_full, lambda x: x.element_size() > 2 and not x.is_inference(), *conditions)
+    """A tensor to differentiate at: of finite numbers, because formulas of the same derivative differ for others.
+    PyTorch has no tangents for tensors that overlap themselves."""
+    x = pick(p, r, is_full, is_finite, lambda x: x.element_size() > 2 and not x.is_inference(), *conditions)
     return x if does_not_overlap(x) else x.clone()
 
 

@@ -220,7 +220,29 @@ def values_written_everywhere(T: Any) -> Any:
     x, value = leaf(T, [[1.0, 2.0], [3.0, 4.0]]) * 1, leaf(T, [5.0, 6.0])
     x[...] = value
     x.sum().backward()
-    return [[None if node is None else node.name() for node, _ in x.grad_fn.next_functions], value.grad]
+    z = T.zeros(3, 2)
+    z[...] = (value.expand(1, 3, 2) * 1).transpose(1, 2).contiguous().transpose(1, 2)
+    names = [[None if node is None else node.name() for node, _ in t.grad_fn.next_functions] for t in (x, z)]
+    return [*names, value.grad]
+
+
+@scenario
+def passes_to_elsewhere(T: Any) -> Any:
+    """A pass to what it does not reach calls the hooks where it begins, if that is one place, and runs nothing."""
+    x, y = leaf(T, [1.0, 2.0]), leaf(T, [3.0, 4.0])
+    seen: list[Any] = []
+    product = x * x
+    product.register_hook(lambda g: seen.append(["product", g]))
+    product.grad_fn.register_hook(lambda inner, outer: seen.append("never"))
+    product.retain_grad()
+    product.backward(T.ones_like(product), inputs=[y], retain_graph=True)
+    T.autograd.grad(product, y, T.ones_like(product), allow_unused=True, retain_graph=True)
+    T.autograd.backward([product, product * 2], [T.ones_like(product)] * 2, inputs=[y], retain_graph=True)
+    first, second = product.unbind()
+    first.register_hook(lambda g: seen.append(["first", g]))
+    second.register_hook(lambda g: seen.append(["second", g]))
+    first.backward(inputs=[y], retain_graph=True)
+    return [seen, product.grad, x.grad, y.grad]
 
 
 @scenario

@@ -252,7 +252,7 @@ def fitting(part: Any, shape: tuple[int, ...]) -> Any:
     """A value without the leading dimensions of size 1 that `shape` has no place for."""
     own = part.array.shape
     extra = len(own) - len(shape)
-    return reshape(part, own[extra:]) if extra > 0 and own[:extra] == (1,) * extra else part
+    return view.function(part, own[extra:]) if extra > 0 and own[:extra] == (1,) * extra else part
 
 
 def expandable(part: Any, shape: tuple[int, ...]) -> Any:
