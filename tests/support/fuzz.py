@@ -411,7 +411,8 @@ SHAPE_OR_DTYPE = (
     r"shape '.*' is invalid for input|The expanded size of the tensor|Sizes of tensors must match|"
     r"stack expects each tensor to be equal size|Tensor must have a last dimension of size 2|"
     r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical|"
-    r"maximum size for tensor at dimension|split_with_sizes expects|self\..* must be .* to view)"
+    r"maximum size for tensor at dimension|split_with_sizes expects|"
+    r"unsupported operation: more than one element|self\..* must be .* to view)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
@@ -427,7 +428,7 @@ EXPLAINED = [
     ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
      "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
-    ("functional", rf"{GIVES}", r"RuntimeError: vmap: Calling Tensor.as_strided is not supported",
+    ("functional|passes batched", rf"{GIVES}", r"RuntimeError: vmap: Calling Tensor.as_strided is not supported",
      "derivatives that PyTorch lacks"),
     ("scattered", rf"{GIVES}", r"RuntimeError: \w+_scatter does not support automatic differentiation for outputs with",
      "derivatives that PyTorch lacks"),

@@ -242,6 +242,9 @@ def passes_to_elsewhere(T: Any) -> Any:
     first.register_hook(lambda g: seen.append(["first", g]))
     second.register_hook(lambda g: seen.append(["second", g]))
     first.backward(inputs=[y], retain_graph=True)
+    x.register_hook(lambda g: seen.append(["leaf", g]))
+    x.backward(T.ones_like(x), inputs=[y])
+    T.autograd.grad(x, y, T.ones_like(x), allow_unused=True)
     return [seen, product.grad, x.grad, y.grad]
 
 
