@@ -242,6 +242,14 @@ def test_integers_are_summed_in_64_bits(dtype: str) -> None:
     assert x.all().dtype is truth and x.any(0).dtype is truth
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ["amax", "amin"])
+def test_the_gradient_of_an_extreme_of_one_element_has_a_graph(name: str, dtype: str) -> None:
+    x = torch.tensor(1.5, dtype=getattr(torch, dtype), requires_grad=True)
+    (g,) = torch.autograd.grad(getattr(x, name)() * x, x, create_graph=True)
+    assert g.item() == 3 and g.dtype is x.dtype and g.requires_grad
+
+
 def test_a_small_dtype_overflows_if_it_is_asked_for() -> None:
     x = torch.full((3,), 100, dtype=torch.uint8)
     assert x.sum().item() == 300 and x.sum(dtype=torch.uint8).item() == 44

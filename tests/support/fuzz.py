@@ -227,7 +227,7 @@ def first_sentence(error: Exception) -> str:
     saved a view of what leafgrad saves; without the names of a view that cannot be followed and of the function behind
     a gradient of the wrong shape, and without the order of operands."""
     text = re.split(r"\. |\n", str(error))[0]
-    text = re.sub(r"(inplace operation): .*", r"\1", text)
+    text = re.sub(r"(inplace operation): .*?( is at version.*)?$", r"\1\2", text)
     text = re.sub(r"^Output \d+ of \w+", "Output", text)
     text = re.sub(r"^Function( \S+)? returned an invalid gradient(:| at index \d+ -)", "invalid gradient:", text)
     return re.sub(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", sizes_in_order, text)
@@ -411,7 +411,8 @@ SHAPE_OR_DTYPE = (
     r"shape '.*' is invalid for input|The expanded size of the tensor|Sizes of tensors must match|"
     r"stack expects each tensor to be equal size|Tensor must have a last dimension of size 2|"
     r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical|"
-    r"maximum size for tensor at dimension|split_with_sizes expects|self\..* must be .* to view)"
+    r"maximum size for tensor at dimension|split_with_sizes expects|"
+    r"unsupported operation: more than one element|self\..* must be .* to view)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
 EXPLAINED = [
@@ -427,7 +428,7 @@ EXPLAINED = [
     ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
      "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
-    ("functional", rf"{GIVES}", r"RuntimeError: vmap: Calling Tensor.as_strided is not supported",
+    ("functional|passes batched", rf"{GIVES}", r"RuntimeError: vmap: Calling Tensor.as_strided is not supported",
      "derivatives that PyTorch lacks"),
     ("scattered", rf"{GIVES}", r"RuntimeError: \w+_scatter does not support automatic differentiation for outputs with",
      "derivatives that PyTorch lacks"),

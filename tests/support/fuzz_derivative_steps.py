@@ -8,6 +8,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
+from fuzz_more_steps import is_finite
 from fuzz_steps import does_not_overlap, has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick
 
 # -- functions to take derivatives of ---------------------------------------------------------------------------------
@@ -19,12 +20,12 @@ def viewing(p: Any, r: Random) -> Any:
 
     def changed_part(t: Any) -> Any:
         y = t * 1
-        y.reshape(-1)[:1].mul_(3)
+        (y[..., :1] if y.dim() else y).mul_(3)
         return y * t
 
     def changed_after(t: Any) -> Any:
         y = t * 2
-        part = y.reshape(-1)[-1:].expand(3)
+        part = y.unsqueeze(0).expand(3, *y.shape)  # and not reshape, which may copy for many samples
         y.mul_(t)
         return part * y.sum()
 
@@ -66,8 +67,9 @@ def settled(p: Any, derivative: Any) -> Any:
 
 
 def point(p: Any, r: Random, *conditions: Any) -> Any:
-    """A tensor to differentiate at. PyTorch has no tangents for tensors that overlap themselves."""
-    x = pick(p, r, is_full, lambda x: x.element_size() > 2 and not x.is_inference(), *conditions)
+    """A tensor to differentiate at: of finite numbers, because formulas of the same derivative differ for others.
+    PyTorch has no tangents for tensors that overlap themselves."""
+    x = pick(p, r, is_full, is_finite, lambda x: x.element_size() > 2 and not x.is_inference(), *conditions)
     return x if does_not_overlap(x) else x.clone()
 
 

@@ -171,7 +171,11 @@ def observed(p: Any, made: Any, x: Any) -> list[Any]:
     found = None
     calls = len(p.calls)
     if made.requires_grad and x.requires_grad:
-        (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
+        try:
+            (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
+        except RuntimeError as error:  # by a hook of several tensors, which may not be called at all
+            if "A leaf node was passed" not in str(error):
+                raise
     if found is None or not found.any():
         del p.calls[calls:]
     return [settled(p, each) for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]
@@ -212,6 +216,39 @@ def grad(p: Any, r: Random, entry: Any) -> list[Any]:
     return [settled(p, g) for g in made if g is not None]
 
 
+def passes(p: Any, r: Random, entry: Any) -> list[Any]:
+    """Backward passes from several tensors, with given gradients, to some leaves, through the graphs of gradients."""
+    torch = p.torch
+    x, y = [pick(p, r, lambda x: x.requires_grad, is_full) for _ in range(2)]
+    name = r.choice(["several", "to some", "batched", "twice", "given"])
+    keep = r.random() < 0.8
+    entry.text += f" {name}({name_of(p, x)}, {name_of(p, y)}, {keep})"
+    ones = [torch.ones_like(t, memory_format=torch.contiguous_format) for t in (x, y)]
+    if name == "several":
+        torch.autograd.backward([x, y], [ones[0] * 2, ones[1]], retain_graph=keep)
+    elif name == "to some":
+        wanted = [t for t in p.leaves if t.is_leaf and t.requires_grad][:2]
+        torch.autograd.backward(x, ones[0], inputs=wanted, retain_graph=keep)
+    elif name == "given":
+        x.backward(ones[0] * 3, retain_graph=keep)
+    elif name == "batched":
+        point = (
+            x.detach().clone().requires_grad_()
+        )  # without the hooks of the program, which look at what they are given
+        made = fuzz_derivative_steps.viewing(p, r)(point)
+        many = torch.stack([torch.ones_like(made), torch.ones_like(made) * 2])
+        entry.derived = True
+        return [settled(p, g) for g in torch.autograd.grad(made, point, many, is_grads_batched=True)]
+    else:
+        (first,) = torch.autograd.grad(x, y, ones[0], create_graph=True, allow_unused=True)
+        entry.derived = True
+        if first is None or not first.requires_grad:
+            return []
+        (second,) = torch.autograd.grad(first, y, torch.ones_like(first), retain_graph=keep, allow_unused=True)
+        return [settled(p, g.detach()) for g in (first, torch.zeros_like(y) if second is None else second)]
+    return []
+
+
 def end(p: Any, r: Random, entry: Any) -> list[Any]:
     roots = [x for x in p.pool if x.requires_grad and is_full(x)]
     if roots:
@@ -220,7 +257,7 @@ def end(p: Any, r: Random, entry: Any) -> list[Any]:
     return []
 
 
-BACKWARD = {backward, end}
+BACKWARD = {backward, passes, end}
 TRANSFORMS = {transformed, nested, *fuzz_derivative_steps.DERIVATIVES}
 
 # groups of steps, and how often each is drawn
@@ -238,5 +275,5 @@ STEPS: list[tuple[list[Step], int]] = [
     ([fuzz_more_steps.of_ones_own, fuzz_more_steps.module], 8),
     (fuzz_derivative_steps.DERIVATIVES, 8),
     ([fuzz_derivative_steps.checkpoints, fuzz_derivative_steps.hooks], 8),
-    ([backward, grad], 8),
+    ([backward, grad, passes], 12),
 ]

@@ -218,8 +218,11 @@ def loss(p: Any, r: Random, entry: Any) -> list[Any]:
 
 def of_ones_own(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r, is_inexact)
-    name = r.choice(["saves_input", "saves_result", "two_results", "no_gradient", "in_place", "as_is", "view"])
+    name = r.choice(["saves_input", "saves_result", "two_results", "no_gradient", "in_place", "as_is", "view", "setup"])
     entry.text += f" {name}({name_of(p, x)})"
+    if name == "setup":
+        made = function_with_setup(p, r.random() < 0.5, r.random() < 0.5).apply(x, 2)
+        return list(made)
     made = function_of(p, name).apply(x.clone() if name == "in_place" else x)
     return list(made) if isinstance(made, tuple) else [made]
 
@@ -250,6 +253,35 @@ def function_of(p: Any, name: str) -> Any:
             (kept,) = ctx.saved_tensors
             return g * kept.conj() * 2 + (others[0] * 3 if name == "two_results" else 0)
 
+    return Function
+
+
+def function_with_setup(p: Any, once: bool, materialized: bool) -> Any:
+    """A Function with `setup_context`, whose backward may be given None and may be refused a second derivative."""
+    torch = p.torch
+
+    def backward(ctx: Any, g: Any, h: Any) -> Any:
+        (kept,) = ctx.saved_tensors
+        p.calls.append(["gradients that are None", g is None, h is None])
+        found = torch.zeros_like(kept)
+        for each, factor in ((g, kept.conj() * 2), (h, ctx.factor)):
+            if each is not None:
+                found = found + each * factor
+        return found, None
+
+    class Function(torch.autograd.Function):  # type: ignore[misc,name-defined]
+        @staticmethod
+        def forward(x: Any, factor: Any) -> Any:
+            return x * x, x * factor
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(inputs[0])
+            ctx.factor = inputs[1]
+            ctx.set_materialize_grads(materialized)
+
+    once_only = import_module(f"{torch.__name__}.autograd.function").once_differentiable
+    Function.backward = staticmethod(once_only(backward) if once else backward)
     return Function
 
 

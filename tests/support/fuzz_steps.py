@@ -7,16 +7,17 @@ write to memory that overlaps itself.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from random import Random
 from typing import Any
 
-SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 1, 3), (2, 2), (3, 1), (2, 2, 2), (0, 3), (1, 3, 2)]
+SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 1, 3), (2, 2), (3, 1), (2, 2, 2), (0, 3), (1, 3, 2), (1, 1), (4,), (2, 0)]
 DTYPES = (
     ["float32"] * 5
     + ["float64"] * 5
-    + ["complex64", "complex128", "complex128", "float16", "bfloat16", "int64", "bool"]
+    + ["complex64", "complex128", "complex128", "float16", "bfloat16", "int64", "int32", "uint8", "bool"]
 )
 
 
@@ -85,8 +86,8 @@ def tensor_of(torch: Any, r: Random, dtype: str, shape: tuple[int, ...]) -> Any:
     values = [(i + 1 + 0.2 * r.random()) * 2.0 / (count + 1) * r.choice([-1, 1]) for i in r.sample(range(count), count)]
     if dtype == "bool":
         values = [value > 0 for value in values]
-    elif dtype == "int64":
-        values = [int(4 * value) for value in values]
+    elif dtype in ("int64", "int32", "uint8"):
+        values = [int(4 * (abs(value) if dtype == "uint8" else value)) for value in values]
     elif dtype.startswith("complex"):
         values = [complex(value, r.choice([-0.75, 0.5, 1.25])) for value in values]
     return torch.tensor(values, dtype=getattr(torch, dtype)).reshape(shape).clone()
@@ -114,6 +115,8 @@ CHANGES = [
 def unary(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r)
     name = r.choice(SMOOTH * 3 + ROUGH)
+    if name == "reciprocal" and is_inexact(x) and bool((x.detach().abs() < 1e-6).any()):
+        name = "neg"  # of what may be a rounding error
     entry.text += f" {name}({name_of(p, x)})"
     return [getattr(p.torch, name)(x) if name == "real" or r.random() < 0.5 else getattr(x, name)()]
 
@@ -176,7 +179,8 @@ def ternary(p: Any, r: Random, entry: Any) -> list[Any]:
 def matrices(p: Any, r: Random, entry: Any) -> list[Any]:
     x, y = pick(p, r, has_dims, is_full), pick(p, r, has_dims, is_full)
     entry.text += f" matmul({name_of(p, x)}, {name_of(p, y)})"
-    if max(x.dim(), y.dim()) > 2 and (x.shape[:-2] != y.shape[:-2] or 1 in x.shape or 1 in y.shape):
+    repeated = x.shape[:-2] != y.shape[:-2] or is_repeated(x) or is_repeated(y)
+    if max(x.dim(), y.dim()) > 2 and (repeated or 1 in x.shape or 1 in y.shape):
         # PyTorch repeats the matrices and saves those, leafgrad these; strides of single elements decide about layouts
         x, y = [t.clone(memory_format=p.torch.contiguous_format) for t in (x, y)]
     return [x @ y]
@@ -201,6 +205,8 @@ def several(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r, has_dims, is_full)
     dim = dim_of(r, x)
     which = r.choice(["max", "sort", "topk", "split", "unbind", "chunk"])
+    if which in ("sort", "max") and is_float(x) and has_close_elements(x):
+        which = "split"
     if which == "topk" and len({f"{element:.3g}" for element in x.reshape(-1).tolist()}) < x.numel():
         which = "sort"  # which of equal elements topk takes is up to the module, and rounding shall not decide
     entry.text += f" {which}({name_of(p, x)}, {dim})"
@@ -213,6 +219,12 @@ def several(p: Any, r: Random, entry: Any) -> list[Any]:
     if which == "unbind":
         return list(x.unbind(dim))
     return list(getattr(x, which)(2 if which == "chunk" else 1, dim))[:3]
+
+
+def has_close_elements(x: Any) -> bool:
+    """Might rounding decide about the order of two elements?"""
+    values = sorted(x.detach().double().reshape(-1).tolist())
+    return any([abs(a - b) < 1e-3 for a, b in itertools.pairwise(values)])
 
 
 def joined(p: Any, r: Random, entry: Any) -> list[Any]:
@@ -308,12 +320,19 @@ def does_not_overlap(x: Any) -> bool:
     return True
 
 
+def is_repeated(x: Any) -> bool:
+    """Is it expanded? Then changes are refused."""
+    return 0 in [step for size, step in zip(x.shape, x.stride()) if size > 1]
+
+
 def in_place(p: Any, r: Random, entry: Any) -> list[Any]:
     torch = p.torch
-    x = pick(p, r, does_not_overlap, is_full)
+    x = pick(p, r, is_full, does_not_overlap if r.random() < 0.95 else is_repeated)
     others = [y for y in p.pool if y is not x and not shares_memory(x, y)]
     y = r.choice(others) if others and r.random() < 0.5 else r.choice([2, 0.5, -1])
     name = r.choice(CHANGES)
+    if is_repeated(x):  # others are refused in words of their own, or in the backward pass
+        name = r.choice(["add_", "mul_", "sub_", "copy_", "neg_", "sin_"])
     reshaped = name in ("t_", "squeeze_", "unsqueeze_", "transpose_")
     # gradients of leaves keep their shape, and PyTorch registers further hooks of the tensor where the first ones are
     if reshaped and (x._is_view() or (x.is_leaf and x.requires_grad) or x._backward_hooks):

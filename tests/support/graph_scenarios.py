@@ -207,7 +207,45 @@ def hooks_for_several_results(T: Any) -> Any:
     hook((second, y), lambda gs: seen.append(["beside a leaf", *gs]))
     second.backward(retain_graph=True)
     T.autograd.grad(second, first, allow_unused=True, retain_graph=True)
-    return [seen, attempt(lambda: T.autograd.grad(second * y.sum(), y))]
+    base = T.zeros(2)
+    part = base.view(2)
+    base.requires_grad_()
+    silent = attempt(lambda: hook((part,), print))
+    return [seen, attempt(lambda: T.autograd.grad(second * y.sum(), y)), silent]
+
+
+@scenario
+def values_written_everywhere(T: Any) -> Any:
+    """x[...] = value expands the value, and the graph shows it."""
+    x, value = leaf(T, [[1.0, 2.0], [3.0, 4.0]]) * 1, leaf(T, [5.0, 6.0])
+    x[...] = value
+    x.sum().backward()
+    z = T.zeros(3, 2)
+    z[...] = (value.expand(1, 3, 2) * 1).transpose(1, 2).contiguous().transpose(1, 2)
+    names = [[None if node is None else node.name() for node, _ in t.grad_fn.next_functions] for t in (x, z)]
+    return [*names, value.grad]
+
+
+@scenario
+def passes_to_elsewhere(T: Any) -> Any:
+    """A pass to what it does not reach calls the hooks where it begins, if that is one place, and runs nothing."""
+    x, y = leaf(T, [1.0, 2.0]), leaf(T, [3.0, 4.0])
+    seen: list[Any] = []
+    product = x * x
+    product.register_hook(lambda g: seen.append(["product", g]))
+    product.grad_fn.register_hook(lambda inner, outer: seen.append("never"))
+    product.retain_grad()
+    product.backward(T.ones_like(product), inputs=[y], retain_graph=True)
+    T.autograd.grad(product, y, T.ones_like(product), allow_unused=True, retain_graph=True)
+    T.autograd.backward([product, product * 2], [T.ones_like(product)] * 2, inputs=[y], retain_graph=True)
+    first, second = product.unbind()
+    first.register_hook(lambda g: seen.append(["first", g]))
+    second.register_hook(lambda g: seen.append(["second", g]))
+    first.backward(inputs=[y], retain_graph=True)
+    x.register_hook(lambda g: seen.append(["leaf", g]))
+    x.backward(T.ones_like(x), inputs=[y])
+    T.autograd.grad(x, y, T.ones_like(x), allow_unused=True)
+    return [seen, product.grad, x.grad, y.grad]
 
 
 @scenario

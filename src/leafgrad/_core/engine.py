@@ -367,6 +367,8 @@ def run_special(
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
+        if wanted is not None and len(starts) == 1 and isinstance(starts[0], TensorBase) and starts[0] not in wanted:
+            passed_hooks(starts[0], gradients[0], on_tensors)  # it goes elsewhere: see paths_to
         if state.depth % NESTED:
             waiting, ours = walk(starts, gradients, freed, special)
         else:

@@ -64,6 +64,11 @@ def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> tup
             wanted[node] = True
         elif node in among:
             wanted[node] = targets_run
+    start = roots[0] if len(roots) == 1 else None
+    if isinstance(start, Node) and start not in wanted:
+        wanted[start] = False  # as in PyTorch, a pass to elsewhere calls hooks where it begins
+        if isinstance(start, Output):
+            wanted[start], wanted[start.parent] = True, False
     return wanted, False
 
 

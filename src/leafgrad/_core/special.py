@@ -104,6 +104,8 @@ class Special:
             runs = self.wanted[node]
             if self.captured is not None and node in self.captured:
                 self.found[node] = g if runs or hooks is None else hooks.arrived(node, g, self.on_tensors)
+            elif not runs and hooks is not None and not hooks.results:
+                hooks.arrived(node, g, self.on_tensors)  # where a pass to elsewhere begins
             if not runs:
                 if hooks is not None and hooks.results:
                     self.results_arrived(node, g)

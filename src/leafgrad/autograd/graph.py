@@ -14,7 +14,7 @@ from leafgrad._core.node import Node as GraphNode
 from leafgrad._core.node import Output, output_of
 from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_silent
 from leafgrad._core.thread_state import state
 from leafgrad._core.threads import Lock
 from leafgrad.autograd.composition import fused
@@ -153,8 +153,9 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if t.requires_grad]
+    places = [edge(t) for t in tensors]
     for t in tensors:
-        assert t.requires_grad, "Expected gradient function to be set"
+        assert t.requires_grad and (mode == "any" or not is_silent(t)), "Expected gradient function to be set"
     calls: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # what came so far, for each pass
     lock = Lock()
     places = [edge(t) for t in tensors]

@@ -37,7 +37,7 @@ from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite, unseen
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.view_history import axes_of, current_steps
-from leafgrad.ops.shape.views import permute, reshape, view
+from leafgrad.ops.shape.views import expand, permute, reshape, view
 from leafgrad.ops.signature import Tensor
 
 Array = Any
@@ -252,7 +252,7 @@ def fitting(part: Any, shape: tuple[int, ...]) -> Any:
     """A value without the leading dimensions of size 1 that `shape` has no place for."""
     own = part.array.shape
     extra = len(own) - len(shape)
-    return reshape(part, own[extra:]) if extra > 0 and own[:extra] == (1,) * extra else part
+    return view.function(part, own[extra:]) if extra > 0 and own[:extra] == (1,) * extra else part
 
 
 def expandable(part: Any, shape: tuple[int, ...]) -> Any:
@@ -280,6 +280,8 @@ def write_all(x: Any, part: Any) -> None:
     part = expandable(part, x.array.shape)
     check_writable(x, part)
     check_overlap(x.array, x.version, (part,), x.array.shape)
+    if part.needs_grad and part.array.ndim and part.array.shape != x.array.shape:
+        part = expand.function(part, x.array.shape)  # as the graph shows
     replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import errors, return_types
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, as_array
 from leafgrad.kernels import native_reduction, native_search
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import gather
@@ -212,7 +212,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
         counts = np.count_nonzero(won, axis=dims, keepdims=True)
         if g.__class__ is np.ndarray and (counts == 1).all():  # nobody shares, nearly always
             return restore(g, input_shape, dims, keepdim) * won
-        share = won / counts
+        share = as_array(won / counts)  # of a single element NumPy makes a scalar, which takes the product over
         return restore(g, input_shape, dims, keepdim) * share.astype(raw(out).dtype)
 
     body = {
