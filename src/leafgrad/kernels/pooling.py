@@ -20,6 +20,8 @@ if NATIVE:
 Array = Any
 Ints = tuple[int, ...]
 
+LARGE_WINDOW = 65536  # elements from which a window is searched by itself: the extension has lists of all its elements
+
 
 def is_native(x: Array) -> bool:
     """Can the extension compute this?"""
@@ -59,11 +61,12 @@ def max_adaptive(x: Array, counts: Ints) -> Any:
     if not prod(counts):
         shape = (*x.shape[:-dims], *counts)
         return [np.zeros(shape, x.dtype), np.zeros(shape, np.int64)]
-    if is_native(x):
-        return _images.pool_max(np.ascontiguousarray(x), counts, None, True)
     edges = [bins(size, count) for size, count in zip(x.shape[-dims:], counts)]
     widest = [int((last - first).max()) for first, last in edges]
-    if prod(widest) > prod(counts):
+    large = prod(widest) >= LARGE_WINDOW
+    if is_native(x) and not large:
+        return _images.pool_max(np.ascontiguousarray(x), counts, None, True)
+    if large or prod(widest) > prod(counts):
         return max_of_each(x, edges)
     return max_at(x, [[np.minimum(first + t, last - 1) for t in range(n)] for (first, last), n in zip(edges, widest)])
 
