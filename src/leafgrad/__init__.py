@@ -139,7 +139,10 @@ _LATER = {
     "graph": "_explain.graph", "why": "_explain.why", "distributions": "distributions",
 }  # fmt: skip
 
-_later = _missing.attributes_of(__name__, _LATER)
+# What can be asked of isinstance and named in annotations, and not used.
+_REFUSED = {"PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "ScriptModule": "jit"}
+
+_later = _missing.attributes_of(__name__, {**_LATER, **_REFUSED})
 __all__ = [*_install.MODULES, *[name for name in globals() if name[0] != "_" and name not in ("Any", "annotations")]]
 
 

@@ -2,7 +2,7 @@
 them: `__torch_function__`, the switches of a thread, the backward pass that runs in it, saved tensors and nodes
 (`_autograd`, `_functions`).
 
-May import `_core`, `_device`, `_library`, `_missing`, `_tensor`, `autograd`, `errors` and `ops`.
+May import `_absent`, `_core`, `_device`, `_library`, `_missing`, `_tensor`, `autograd`, `errors` and `ops`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from leafgrad import _missing
+from leafgrad import _absent, _missing
 from leafgrad._C._dispatch import (
     _add_cached_tensor,
     _AutoDispatchBelowAutograd,
@@ -82,6 +82,8 @@ __all__ = [
 __getattr__ = _missing.attributes_of(__name__, {name: name for name in ("_autograd", "_functions", "_nn")})
 
 _TensorMeta = type(Tensor)
+SENTENCE = "leafgrad does not have {name}: torch.load and torch.save read and write its files"
+globals().update(_absent.refused(__name__, SENTENCE, "PyTorchFileReader PyTorchFileWriter"))
 has_lapack = True  # NumPy's
 
 
