@@ -183,8 +183,8 @@ def test_what_can_be_taken_over_has_a_dummy() -> None:
 
 
 def test_the_compiled_part_has_no_other_names() -> None:
-    with pytest.raises(AttributeError, match=r"module 'torch._C' has no attribute '_nn'"):
-        lg._C._nn
+    with pytest.raises(AttributeError, match=r"module 'torch._C' has no attribute '_gathered'"):
+        lg._C._gathered
 
 
 def test_forms_follow_what_is_installed_again() -> None:

@@ -24,7 +24,7 @@ from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import said, warn, warn_once
-from leafgrad.utils import data
+from leafgrad.utils import _pytree, data
 from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
 from leafgrad.utils.flop_counter import FlopCounterMode
 
@@ -54,6 +54,14 @@ def transposes() -> None:
     for name in ("T", "mT", "H", "mH"):
         getattr(torch.ones(()), name)
     torch.ones(()).adjoint()
+
+
+@case
+def former_names() -> None:
+    class Pair:
+        pass
+
+    _pytree._register_pytree_node(Pair, lambda pair: ([], None), lambda leaves, context: Pair())
 
 
 @case

@@ -263,7 +263,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         else:
             arrived[leaf] = None
             memory = total.base  # of what was broadcast nothing can be moved
-            if leaf._grad is None and (memory is None or memory.shape == total.shape):
+            if leaf._grad is None and (memory.__class__ is not ndarray or memory.shape == total.shape):
                 memory = None
                 total = last_view(total)
             add_to_grad(leaf, total, False, False)

@@ -51,7 +51,7 @@ def movable(g: Gradient, form: Array) -> Any:
     if holders(g) > HELD_ONCE:
         return None
     memory = g.base
-    whole = memory.base is None and memory.strides == g.strides and memory.flags.writeable
+    whole = memory.base is None and memory.strides == g.strides and memory.dtype is g.dtype and memory.flags.writeable
     return memory if whole and (g.strides == form.strides or not state.keep_layout) else None
 
 

@@ -141,7 +141,7 @@ class lobpcg_pairs(OfMatrices):
     options = ("search", "generalized")
     results = 2
     node_name = "LOBPCGAutogradFunctionBackward"
-    vmap = None
+    vmap = "kernel"
 
     def kernel(x: Array, search: Any, generalized: bool) -> Any:
         stack = x.reshape((-1, *x.shape[-2:]))
