@@ -19,7 +19,7 @@ import pytest
 
 import leafgrad as torch
 import leafgrad.nn.functional as F
-from leafgrad import compiler, distributions, errors, func, nn, profiler
+from leafgrad import _prims_common, compiler, distributions, errors, func, nn, profiler
 from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
@@ -62,6 +62,15 @@ def former_names() -> None:
         pass
 
     _pytree._register_pytree_node(Pair, lambda pair: ([], None), lambda leaves, context: Pair())
+
+
+@case
+def algorithms_that_vary() -> None:
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        _prims_common.alert_not_deterministic("mine")
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @case
