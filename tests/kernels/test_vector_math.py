@@ -48,6 +48,40 @@ def test_errors_are_as_small_as_stated(name: str, dtype: Any) -> None:
     assert error.max() <= bound + 0.5, f"at {x[error.argmax()]!r}"
 
 
+# What is as exact as a sum with numbers near one needs it: name: (kernel, the function itself, largest errors)
+ABSOLUTE: dict[str, tuple[Any, Callable[[float], float], tuple[float, float]]] = {
+    "normal_cdf": (functions.normal_cdf, lambda x: math.erfc(-x * math.sqrt(0.5)) / 2, (1.5e-7, 3e-16)),
+    "normal_density": (
+        functions.normal_density,
+        lambda x: math.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+        (6e-8, 3e-16),
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ABSOLUTE)
+def test_errors_beside_numbers_near_one(name: str, dtype: Any) -> None:
+    kernel, exact, bounds = ABSOLUTE[name]
+    x = samples([*NEAR_ZERO, (-4, 4), (-7, 7), (-20, 20)], dtype)
+    error = np.abs(kernel(x).astype(np.float64) - [exact(float(v)) for v in x])
+    bound = bounds[dtype is np.float64] if language.NATIVE else 2 * np.finfo(dtype).eps  # NumPy promises four units
+    assert error.max() <= bound, f"at {x[error.argmax()]!r}"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_normal_distribution_far_from_zero(dtype: Any) -> None:
+    """Nothing is left there that a large number could be multiplied with."""
+    far = np.array([np.inf, 1e30, 100, 15, 39], dtype)
+    with np.errstate(over="ignore"):
+        assert (functions.normal_cdf(far) == 1).all() and (functions.normal_cdf(-far) == 0).all()
+        assert (functions.normal_density(np.append(far, -far)) < 1e-37).all()
+        assert (functions.normal_density(np.array([np.inf, -np.inf, 1e30, -1e30], dtype)) == 0).all()
+    nothing = np.array([0.0, -0.0, np.nan], dtype)
+    assert functions.normal_cdf(nothing)[:2].tolist() == [0.5, 0.5]
+    assert np.isnan(functions.normal_cdf(nothing)[2]) and np.isnan(functions.normal_density(nothing)[2])
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_special_values(name: str, dtype: Any) -> None:

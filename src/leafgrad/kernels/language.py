@@ -195,6 +195,16 @@ def erf(x: A) -> A:
     return error_functions.erf(x)
 
 
+def normal_cdf(x: A) -> A:
+    """The probability that a standard normal variable is below x, as exact as a sum with numbers near one needs it."""
+    return 0.5 + 0.5 * erf(x * math.sqrt(0.5))
+
+
+def normal_density(x: A) -> A:
+    """The derivative of normal_cdf."""
+    return exp_to_one(-0.5 * x * x) * (1 / math.sqrt(2 * math.pi))
+
+
 def sqrt(x: A) -> A:
     return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
 

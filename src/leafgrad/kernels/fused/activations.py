@@ -9,32 +9,31 @@ from leafgrad.kernels.language import (
     Vector,
     abs,
     elementwise,
-    erf,
     exp,
     exp_to_one,
     expm1,
     log1p,
     maximum,
     minimum,
+    normal_cdf,
+    normal_density,
     sigmoid,
     tanh,
     where,
 )
 
-ROOT_HALF = math.sqrt(0.5)
-DENSITY = 1 / math.sqrt(2 * math.pi)  # of the standard normal distribution at zero
 ROOT = math.sqrt(2 / math.pi)
 CUBIC = 0.044715 * ROOT
 
 
 @elementwise
 def gelu(x: Vector) -> Vector:
-    return x * (0.5 + 0.5 * erf(x * ROOT_HALF))
+    return x * normal_cdf(x)
 
 
 @elementwise
 def gelu_backward(g: Vector, x: Vector) -> Vector:
-    return g * (0.5 + 0.5 * erf(x * ROOT_HALF) + x * exp_to_one(-0.5 * x * x) * DENSITY)
+    return g * (normal_cdf(x) + x * normal_density(x))
 
 
 @elementwise

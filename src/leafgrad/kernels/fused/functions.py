@@ -34,3 +34,13 @@ def tanh(x: Vector) -> Vector:
 @elementwise
 def erf(x: Vector) -> Vector:
     return language.erf(x)
+
+
+@elementwise
+def normal_cdf(x: Vector) -> Vector:
+    return language.normal_cdf(x)
+
+
+@elementwise
+def normal_density(x: Vector) -> Vector:
+    return language.normal_density(x)
