@@ -36,15 +36,15 @@ INLINE TARGET REAL NAME(mirrored)(REAL x, REAL low, REAL span, REAL *sign)
 }
 
 /* Where the mode of padding moves a coordinate, and its derivative there. */
-INLINE TARGET REAL NAME(moved)(const Sampling *s, REAL x, ptrdiff_t size, REAL *sign)
+INLINE TARGET REAL NAME(moved)(REAL x, ptrdiff_t size, int align, const int padding, REAL *sign)
 {
     REAL last = (REAL)(size - 1);
     *sign = 1;
-    if (s->padding == PAD_ZEROS) return x;
-    if (s->padding == PAD_REFLECTION) x = NAME(mirrored)(x, s->align ? 0 : -(REAL)0.5, s->align ? last : last + 1, sign);
-    if (x > 0 && x < last) return x;
-    *sign = 0;
-    return x > 0 ? last : 0;
+    if (padding == PAD_ZEROS) return x;
+    if (padding == PAD_REFLECTION) x = NAME(mirrored)(x, align ? 0 : -(REAL)0.5, align ? last : last + 1, sign);
+    int inside = (x > 0) & (x < last);
+    *sign = inside ? *sign : 0;
+    return inside ? x : x > 0 ? last : 0;
 }
 
 INLINE TARGET INT NAME(place_in)(REAL x, ptrdiff_t size) { return x >= 0 && x <= (REAL)(size - 1) ? (INT)x : -1; }
@@ -65,66 +65,101 @@ INLINE TARGET void NAME(cubic)(REAL t, REAL scale, REAL *share, REAL *slope)
     }
 }
 
-/* The taps of points along one dimension. */
-static TARGET void NAME(taps_along)(const Sampling *s, const REAL *grid, ptrdiff_t count, int dim, NAME(Along) *a)
+/* The taps of points along one dimension, for one mode and one padding: loops without branches, that become vectors. */
+INLINE TARGET void NAME(taps_of)(const REAL *at, REAL less, REAL scale, ptrdiff_t size, int align, ptrdiff_t count,
+                                 NAME(Along) *a, const int mode, const int padding)
 {
-    ptrdiff_t size = s->sizes[dim];
-    REAL at[POINTS], scale = (REAL)(s->align ? size - 1 : size) / 2, less = s->align ? 0 : (REAL)0.5, sign;
-    for (ptrdiff_t i = 0; i < count; i++) at[i] = (grid[i * s->dims + DIMS - 1 - dim] + 1) * scale;
-    /* not to be made one step with the product: at elements, where gradients jump, roundings are to be PyTorch's */
-    __asm__ volatile("" : : "r"(at) : "memory");
     for (ptrdiff_t i = 0; i < count; i++) {
-        REAL x = at[i] - less;
-        if (s->mode == MODE_CUBIC) {
+        REAL x = at[i] - less, sign;
+        if (mode == MODE_CUBIC) {
             REAL first = NAME(down)(x), share[4], slope[4];
             NAME(cubic)(x - first, scale, share, slope);
             for (int k = 0; k < 4; k++) {
-                a->place[k][i] = NAME(place_in)(NAME(moved)(s, first + (REAL)(k - 1), size, &sign), size);
+                REAL place = NAME(moved)(first + (REAL)(k - 1), size, align, padding, &sign);
+                a->place[k][i] = NAME(place_in)(place, size);
                 a->share[k][i] = share[k];
                 a->slope[k][i] = slope[k];
             }
-            continue;
-        }
-        x = NAME(moved)(s, x, size, &sign);
-        if (s->mode == MODE_NEAREST) {
+        } else if (mode == MODE_NEAREST) {
+            x = NAME(moved)(x, size, align, padding, &sign);
             a->place[0][i] = NAME(place_in)(NAME(nearest)(x), size);
             a->share[0][i] = 1;
-            continue;
+        } else {
+            x = NAME(moved)(x, size, align, padding, &sign);
+            REAL first = NAME(down)(x);
+            a->place[0][i] = NAME(place_in)(first, size);
+            a->place[1][i] = NAME(place_in)(first + 1, size);
+            a->share[0][i] = first + 1 - x;
+            a->share[1][i] = x - first;
+            a->slope[0][i] = -sign * scale;
+            a->slope[1][i] = sign * scale;
         }
-        REAL first = NAME(down)(x);
-        a->place[0][i] = NAME(place_in)(first, size);
-        a->place[1][i] = NAME(place_in)(first + 1, size);
-        a->share[0][i] = first + 1 - x;
-        a->share[1][i] = x - first;
-        a->slope[0][i] = -sign * scale;
-        a->slope[1][i] = sign * scale;
     }
 }
 
-/* The taps of points, those of the last dimension fastest. */
-static TARGET void NAME(find_points)(const Sampling *s, const REAL *grid, ptrdiff_t count, NAME(Points) *p)
+static TARGET void NAME(taps_along)(const Sampling *s, const REAL *grid, ptrdiff_t count, int dim, NAME(Along) *a)
 {
-    int first = DIMS - s->dims, each = s->along;
-    for (int dim = first; dim < DIMS; dim++) NAME(taps_along)(s, grid, count, dim, &p->along[dim]);
+    ptrdiff_t size = s->sizes[dim];
+    REAL at[POINTS], scale = (REAL)(s->align ? size - 1 : size) / 2, less = s->align ? 0 : (REAL)0.5;
+    for (ptrdiff_t i = 0; i < count; i++) at[i] = (grid[i * s->dims + DIMS - 1 - dim] + 1) * scale;
+    /* not to be made one step with the product: at elements, where gradients jump, roundings are to be PyTorch's */
+    __asm__ volatile("" : : "r"(at) : "memory");
+#define TAPS_OF(mode, padding)                                                                                         \
+    case mode * 4 + padding: NAME(taps_of)(at, less, scale, size, s->align, count, a, mode, padding); break;
+    switch (s->mode * 4 + s->padding) {
+        TAPS_OF(MODE_LINEAR, PAD_ZEROS)
+        TAPS_OF(MODE_LINEAR, PAD_BORDER)
+        TAPS_OF(MODE_LINEAR, PAD_REFLECTION)
+        TAPS_OF(MODE_NEAREST, PAD_ZEROS)
+        TAPS_OF(MODE_NEAREST, PAD_BORDER)
+        TAPS_OF(MODE_NEAREST, PAD_REFLECTION)
+        TAPS_OF(MODE_CUBIC, PAD_ZEROS)
+        TAPS_OF(MODE_CUBIC, PAD_BORDER)
+        TAPS_OF(MODE_CUBIC, PAD_REFLECTION)
+    }
+#undef TAPS_OF
+}
+
+/* The lists of taps, those of the last dimension fastest: all are written, and those outside then overwritten. */
+INLINE TARGET void NAME(list_taps)(const Sampling *s, ptrdiff_t count, NAME(Points) *p, const int dims, const int each)
+{
     const NAME(Along) *z = &p->along[0], *y = &p->along[1], *x = &p->along[2];
+    const int taps = dims == 2 ? each * each : each * each * each;
+    int32_t rows = (int32_t)s->sizes[1], row = (int32_t)s->sizes[2];
     for (ptrdiff_t i = 0; i < count; i++) {
-        ptrdiff_t from = i * s->taps, end = from;
-        for (int l = 0; l < (first ? 1 : each); l++) {
-            INT slice = first ? 0 : z->place[l][i];
-            if (slice < 0) continue;
+        int end = 0;
+        int32_t *at = p->at + i * taps;
+        int *tap = p->tap + i * taps;
+        REAL *share = p->share + i * taps;
+        for (int l = 0; l < (dims == 2 ? 1 : each); l++) {
             for (int k = 0; k < each; k++) {
-                if (y->place[k][i] < 0) continue;
-                REAL share = first ? y->share[k][i] : z->share[l][i] * y->share[k][i];
-                int32_t row = (int32_t)((slice * s->sizes[1] + y->place[k][i]) * s->sizes[2]);
+                INT slice = dims == 2 ? 0 : z->place[l][i], line = y->place[k][i];
+                REAL of_row = dims == 2 ? y->share[k][i] : z->share[l][i] * y->share[k][i];
                 for (int j = 0; j < each; j++) {
-                    if (x->place[j][i] < 0) continue;
-                    p->at[end] = row + (int32_t)x->place[j][i];
-                    p->tap[end] = (l * each + k) * each + j;
-                    p->share[end++] = share * x->share[j][i];
+                    INT place = x->place[j][i];
+                    at[end] = ((int32_t)slice * rows + (int32_t)line) * row + (int32_t)place;
+                    tap[end] = (l * each + k) * each + j;
+                    share[end] = of_row * x->share[j][i];
+                    end += (slice | line | place) >= 0;
                 }
             }
         }
-        p->count[i] = (int)(end - from);
+        p->count[i] = end;
+    }
+}
+
+static TARGET void NAME(find_points)(const Sampling *s, const REAL *grid, ptrdiff_t count, NAME(Points) *p)
+{
+    for (int dim = DIMS - s->dims; dim < DIMS; dim++) NAME(taps_along)(s, grid, count, dim, &p->along[dim]);
+    if (s->dims == 3) {
+        if (s->along == 1) NAME(list_taps)(s, count, p, 3, 1);
+        else NAME(list_taps)(s, count, p, 3, 2);
+    } else if (s->along == 1) {
+        NAME(list_taps)(s, count, p, 2, 1);
+    } else if (s->along == 2) {
+        NAME(list_taps)(s, count, p, 2, 2);
+    } else {
+        NAME(list_taps)(s, count, p, 2, 4);
     }
 }
 
@@ -150,12 +185,24 @@ INLINE TARGET void NAME(look)(const NAME(Points) *p, ptrdiff_t count, const REAL
     }
 }
 
-INLINE TARGET void NAME(look_at)(const Sampling *s, const NAME(Points) *p, ptrdiff_t count, const REAL *image, REAL *out,
+INLINE TARGET void NAME(look_at)(const Sampling *s, NAME(Points) *p, ptrdiff_t count, const REAL *image, REAL *out,
                                  const int taps)
 {
     ptrdiff_t plane = product(s->sizes), c = 0;
-    for (; c + CHANNELS <= s->c; c += CHANNELS) {
-        NAME(look)(p, count, image + c * plane, plane, out + c * s->points, s->points, taps, CHANNELS);
+    if (taps == 1) {
+        for (ptrdiff_t i = 0; i < count; i++) p->at[i] = p->count[i] ? p->at[i] : 0;
+        for (; c < s->c; c++) {
+            for (ptrdiff_t i = 0; i < count; i++) {
+                REAL found = image[c * plane + p->at[i]];
+                out[c * s->points + i] = p->count[i] ? found : 0;
+            }
+        }
+        return;
+    }
+    for (; c + 4 <= s->c; c += 4) NAME(look)(p, count, image + c * plane, plane, out + c * s->points, s->points, taps, 4);
+    if (c + 3 == s->c) {
+        NAME(look)(p, count, image + c * plane, plane, out + c * s->points, s->points, taps, 3);
+        return;
     }
     for (; c < s->c; c++) NAME(look)(p, count, image + c * plane, plane, out + c * s->points, s->points, taps, 1);
 }
@@ -182,53 +229,69 @@ static TARGET void NAME(sample_points)(void *context, ptrdiff_t from, ptrdiff_t 
 
 /* -- backward ------------------------------------------------------------------------------------------------------ */
 
-/* Adds g to the taps of the image's gradient, and g times the image to the products of the taps. */
-INLINE TARGET void NAME(give_taps)(NAME(Points) *p, ptrdiff_t i, int count, const int taps, REAL g, const REAL *image,
-                                   REAL *of_image)
+/* Adds g to the taps of the image's gradient, and g times the image to the products of the taps: of one point. */
+INLINE TARGET void NAME(give_taps)(const int32_t *at, const REAL *share, REAL *products, int count, const REAL *g,
+                                   ptrdiff_t points, const REAL *image, REAL *of_image, ptrdiff_t plane,
+                                   const int channels)
 {
-    const int32_t *at = p->at + i * taps;
-    const REAL *share = p->share + i * taps;
-    REAL *products = p->product + i * taps;
     for (int k = 0; k < count; k++) {
-        if (of_image != NULL) of_image[at[k]] += g * share[k];
-        if (image != NULL) products[k] += g * image[at[k]];
+        REAL sum = products[k];
+        for (int c = 0; c < channels; c++) {
+            if (of_image != NULL) of_image[c * plane + at[k]] += g[c * points] * share[k];
+            if (image != NULL) sum += g[c * points] * image[c * plane + at[k]];
+        }
+        products[k] = sum;
     }
 }
 
-INLINE TARGET void NAME(give)(NAME(Points) *p, ptrdiff_t count, const REAL *g, const REAL *image, REAL *of_image,
-                              const int taps)
+INLINE TARGET void NAME(give)(NAME(Points) *p, ptrdiff_t count, const REAL *g, ptrdiff_t points, const REAL *image,
+                              REAL *of_image, ptrdiff_t plane, const int taps, const int channels)
 {
     for (ptrdiff_t i = 0; i < count; i++) {
-        if (p->count[i] == taps) {
-            NAME(give_taps)(p, i, taps, taps, g[i], image, of_image);
+        int found = p->count[i];
+        ptrdiff_t from = i * taps;
+        if (found == taps) {
+            NAME(give_taps)(p->at + from, p->share + from, p->product + from, taps, g + i, points, image, of_image,
+                            plane, channels);
         } else {
-            NAME(give_taps)(p, i, p->count[i], taps, g[i], image, of_image);
+            NAME(give_taps)(p->at + from, p->share + from, p->product + from, found, g + i, points, image, of_image,
+                            plane, channels);
         }
     }
 }
 
-INLINE TARGET void NAME(give_back)(NAME(Points) *p, ptrdiff_t count, const REAL *g, const REAL *image, REAL *of_image,
-                                   const int taps)
+/* All channels of a group. */
+INLINE TARGET void NAME(give_all)(const Sampling *s, NAME(Points) *p, ptrdiff_t count, const REAL *g, const REAL *image,
+                                  REAL *of_image, ptrdiff_t channels, const int taps)
 {
-    if (image == NULL) {
-        NAME(give)(p, count, g, NULL, of_image, taps);
-    } else if (of_image == NULL) {
-        NAME(give)(p, count, g, image, NULL, taps);
-    } else {
-        NAME(give)(p, count, g, image, of_image, taps);
+    ptrdiff_t plane = product(s->sizes);
+#define GIVE(channels, image, of_image) NAME(give)(p, count, g, s->points, image, of_image, plane, taps, channels)
+    while (channels > 0) {
+        ptrdiff_t some = image == NULL || of_image == NULL ? 1 : channels >= 4 ? 4 : channels == 3 ? 3 : 1;
+        if (image == NULL) GIVE(1, NULL, of_image);
+        else if (of_image == NULL) GIVE(1, image, NULL);
+        else if (some == 4) GIVE(4, image, of_image);
+        else if (some == 3) GIVE(3, image, of_image);
+        else GIVE(1, image, of_image);
+        channels -= some;
+        g += some * s->points;
+        if (image != NULL) image += some * plane;
+        if (of_image != NULL) of_image += some * plane;
     }
+#undef GIVE
 }
 
 /* The products of taps with the slopes of their shares: the gradient by the grid. */
-static TARGET void NAME(give_grid)(const Sampling *s, const NAME(Points) *p, ptrdiff_t count, REAL *of_grid)
+INLINE TARGET void NAME(slopes)(const Sampling *s, const NAME(Points) *p, ptrdiff_t count, REAL *of_grid,
+                                const int dims, const int each)
 {
-    int each = s->along, first = DIMS - s->dims;
+    const int first = DIMS - dims, taps = dims == 2 ? each * each : each * each * each;
     for (ptrdiff_t i = 0; i < count; i++) {
         REAL sum[DIMS] = {0};
-        for (int k = 0; k < p->count[i] && s->mode != MODE_NEAREST; k++) {
-            int tap = p->tap[i * s->taps + k], turn[DIMS] = {tap / (each * each), tap / each % each, tap % each};
+        for (int k = 0; k < p->count[i]; k++) {
+            int tap = p->tap[i * taps + k], turn[DIMS] = {tap / (each * each), tap / each % each, tap % each};
             for (int dim = first; dim < DIMS; dim++) {
-                REAL term = p->product[i * s->taps + k];
+                REAL term = p->product[i * taps + k];
                 for (int d = first; d < DIMS; d++) {
                     const NAME(Along) *a = &p->along[d];
                     term *= d == dim ? a->slope[turn[d]][i] : a->share[turn[d]][i];
@@ -236,8 +299,16 @@ static TARGET void NAME(give_grid)(const Sampling *s, const NAME(Points) *p, ptr
                 sum[dim] += term;
             }
         }
-        for (int dim = first; dim < DIMS; dim++) of_grid[i * s->dims + DIMS - 1 - dim] = sum[dim];
+        for (int dim = first; dim < DIMS; dim++) of_grid[i * dims + DIMS - 1 - dim] = sum[dim];
     }
+}
+
+static TARGET void NAME(give_grid)(const Sampling *s, const NAME(Points) *p, ptrdiff_t count, REAL *of_grid)
+{
+    if (s->mode == MODE_NEAREST) memset(of_grid, 0, (size_t)(count * s->dims) * sizeof(REAL));
+    else if (s->dims == 3) NAME(slopes)(s, p, count, of_grid, 3, 2);
+    else if (s->along == 2) NAME(slopes)(s, p, count, of_grid, 2, 2);
+    else NAME(slopes)(s, p, count, of_grid, 2, 4);
 }
 
 /* Tasks are groups of channels, each with a gradient of the grid of its own. */
@@ -252,17 +323,19 @@ static TARGET void NAME(sample_back)(void *context, ptrdiff_t from, ptrdiff_t to
         for (ptrdiff_t first = 0; first < s->points; first += POINTS) {
             ptrdiff_t count = MIN(POINTS, s->points - first), place = (n * s->points + first) * s->dims;
             NAME(find_points)(s, (const REAL *)s->grid + place, count, &p);
-            if (s->of_grid != NULL) memset(p.product, 0, (size_t)(count * s->taps) * sizeof(REAL));
-            for (ptrdiff_t c = n * s->c + low; c < n * s->c + high; c++) {
-                const REAL *g = (const REAL *)s->g + c * s->points + first;
-                const REAL *image = s->of_grid == NULL ? NULL : (const REAL *)s->image + c * plane;
-                REAL *of_image = s->of_image == NULL ? NULL : (REAL *)s->of_image + c * plane;
-                switch (s->taps) {
-                case 1: NAME(give_back)(&p, count, g, image, of_image, 1); break;
-                case 4: NAME(give_back)(&p, count, g, image, of_image, 4); break;
-                case 8: NAME(give_back)(&p, count, g, image, of_image, 8); break;
-                default: NAME(give_back)(&p, count, g, image, of_image, 16); break;
-                }
+            memset(p.product, 0, (size_t)(count * s->taps) * sizeof(REAL));
+            ptrdiff_t c = n * s->c + low, some = high - low;
+            const REAL *g = (const REAL *)s->g + c * s->points + first;
+            /* the nearest element is the same in the whole neighbourhood: its place has no gradient */
+            int by_grid = s->of_grid != NULL && s->mode != MODE_NEAREST;
+            const REAL *image = by_grid ? (const REAL *)s->image + c * plane : NULL;
+            REAL *of_image = s->of_image == NULL ? NULL : (REAL *)s->of_image + c * plane;
+            switch (image == NULL && of_image == NULL ? 0 : s->taps) {
+            case 0: break;
+            case 1: NAME(give_all)(s, &p, count, g, image, of_image, some, 1); break;
+            case 4: NAME(give_all)(s, &p, count, g, image, of_image, some, 4); break;
+            case 8: NAME(give_all)(s, &p, count, g, image, of_image, some, 8); break;
+            default: NAME(give_all)(s, &p, count, g, image, of_image, some, 16); break;
             }
             if (s->of_grid == NULL) continue;
             NAME(give_grid)(s, &p, count, (REAL *)s->of_grid + group * s->n * s->points * s->dims + place);
