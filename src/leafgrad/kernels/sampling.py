@@ -26,5 +26,5 @@ def sampled_back(g: Array, image: Array, grid: Array, *options: Any) -> tuple[Ar
     """The gradients by the image and by the grid, of which the last two options tell whether they are wanted."""
     if not is_native(image, grid) or image.size >= 2**31 or g.dtype != image.dtype:
         return None
-    arrays = [np.ascontiguousarray(x) for x in (g, image, grid)]
-    return _images.sample_back(*arrays, *options)  # type: ignore[no-any-return]
+    g, image, grid = [np.ascontiguousarray(x) for x in (g, image, grid)]
+    return _images.sample_back(g, image, grid, *options)

@@ -12,7 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.fused import only_values, run_on_tensors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels.sampling import sampled, sampled_back
 from leafgrad.ops.conv.checks import refused
@@ -49,21 +49,23 @@ class Tap(NamedTuple):
     slopes: list[A]  # the derivatives of the share, by the coordinates
 
 
+def beside(x: A, array: Array) -> A:
+    """An array that has no gradient, to compute with x: as a tensor where that is one."""
+    return wrap(array) if isinstance(x, TensorBase) else array
+
+
 def reflected(x: A, low: float, high: float) -> tuple[A, Array]:
     """Coordinates mirrored at both ends until they are between them, and whether they then run backwards."""
     span = high - low
     if span == 0:
         return x * 0, raw(x) * 0
-    sign = signs(raw(x) < low)
-    distance = (x - low) * sign
+    kind = raw(x).dtype
+    sign = 1 - 2 * (raw(x) < low).astype(kind)
+    distance = (x - low) * beside(x, sign)
     turns = np.floor(raw(distance) / span)
-    odd = turns % 2 != 0
-    rest = (distance - turns * span) * signs(odd).astype(sign.dtype) + odd.astype(sign.dtype) * span
-    return rest + low, sign * signs(odd)
-
-
-def signs(negative: Array) -> Array:
-    return 1 - 2 * negative.astype(np.float32)
+    odd = (turns % 2 != 0).astype(kind)
+    rest = (distance - beside(x, turns * span)) * beside(x, 1 - 2 * odd) + beside(x, odd * span)
+    return rest + low, sign * (1 - 2 * odd)
 
 
 def kept_inside(x: A, size: int, padding: str, align_corners: bool) -> tuple[A, Any]:
@@ -84,19 +86,21 @@ def taps_along(x: A, size: int, mode: str, padding: str, align_corners: bool) ->
     """The elements around coordinates along one dimension, which go from -1 to 1."""
     scale = (size - 1) / 2 if align_corners else size / 2
     at = (x + 1) * scale if align_corners else (x + 1) * scale - 0.5
+    nothing = (raw(x) < 0).astype(raw(x).dtype) * 0  # even where x is no number
     shares: list[A]
     if mode == "bicubic":
         first = np.floor(raw(at))
-        shares, slopes = cubic_weights(at - first), [slope * scale for slope in cubic_slopes(at - first)]
+        rest = at - beside(at, first)
+        shares, slopes = cubic_weights(rest), [slope * scale for slope in cubic_slopes(rest)]
         places = [kept_inside(first + t, size, padding, align_corners)[0] for t in (-1, 0, 1, 2)]
     elif mode == "bilinear":
         at, sign = kept_inside(at, size, padding, align_corners)
         first = np.floor(raw(at))
-        slope = raw(x) * 0 + scale * sign
-        places, shares, slopes = [first, first + 1], [first + 1 - at, at - first], [-slope, slope]
+        rest, slope = at - beside(at, first), beside(at, nothing + scale * sign)
+        places, shares, slopes = [first, first + 1], [1 - rest, rest], [-slope, slope]
     else:
         places = [np.round(raw(kept_inside(at, size, padding, align_corners)[0]))]
-        shares, slopes = [raw(x) * 0 + 1], [raw(x) * 0]
+        shares, slopes = [beside(x, nothing + 1)], [beside(x, nothing)]
     insides = [(place >= 0) & (place <= size - 1) for place in places]
     numbers = [np.where(inside, place, 0).astype(np.int64) for place, inside in zip(places, insides)]
     return [Tap(*each) for each in zip(numbers, insides, shares, [[slope] for slope in slopes])]
@@ -175,7 +179,7 @@ def gradients(g: A, input: A, grid: A, mode: int, padding: int, align_corners: b
     found = sampled_back(g, input, grid, mode, padding, align_corners, *wanted)
     if found is None:
         found = composed_back(g, input, grid, mode, padding, align_corners)
-    image, places = [x.astype(kind, copy=False) if w else None for x, w in zip(found, wanted)]
+    image, places = [None if x is None or not w else x.astype(kind, copy=False) for x, w in zip(found, wanted)]
     return None if image is None else in_format_of(input, image), places
 
 
@@ -335,9 +339,10 @@ class affine_grid_generator(Family):
     samples = lambda t: [S(t(2, 2, 3), (2, 1, 3, 4), False), S(t(1, 3, 4), (1, 2, 2, 3, 1), True)]
 
 
+sampler: Any = grid_sampler.function
 # Under `torch` as well, by PyTorch's own names; programs call them by those of nn.functional.
 FUNCTIONS = {
     "affine_grid_generator": affine_grid_generator.function,
-    **{name: twin(grid_sampler.function, grid_sampler.function.__wrapped__) for name in ("grid_sampler_2d", "grid_sampler_3d")},  # type: ignore[attr-defined]
-    "grid_sampler": grid_sampler.function,
+    **{name: twin(sampler, sampler.__wrapped__) for name in ("grid_sampler_2d", "grid_sampler_3d")},
+    "grid_sampler": sampler,
 }
