@@ -1,4 +1,4 @@
-/* Convolution and pooling natively, on several cores: see images_layout.h for the idea of convolution, convolution.py
+/* Convolution, pooling and sampling natively, on several cores: see images_layout.h for the idea of convolution, convolution.py
    and pooling.py for the definitions.
 
    All functions take contiguous arrays, of float32 or of float64. Loops are compiled for several instruction sets;
@@ -14,6 +14,7 @@
 #include <numpy/arrayobject.h>
 
 #include "images_axes.h"
+#include "images_places.h"
 #include "images_setup.h"
 
 /* -- loops for each instruction set -------------------------------------------------------------------------------- */
@@ -22,6 +23,7 @@ typedef struct {
     int lanes, rows;
     pool_work convolve, pack, correlate, add;
     pool_work max, mean, spread, put;
+    pool_work sample, sample_back, add_groups;
 } Loops;
 
 #define JOIN_(a, b) a##_##b
@@ -100,6 +102,7 @@ static void choose_loops(long most)
 
 #include "images_convolution.h"
 #include "images_pools.h"
+#include "images_samplers.h"
 
 /* use_vectors(most): so that tests can try the loops for other processors. Returns how many bytes they have. */
 static PyObject *use_vectors(PyObject *module, PyObject *most)
@@ -125,6 +128,10 @@ static PyMethodDef functions[] = {
      "pool_spread(g, sizes, windows, include_pad, divisor): the gradient of pool_mean"},
     {"pool_put", (PyCFunction)(void (*)(void))pool_put, METH_FASTCALL,
      "pool_put(g, indices, size): the gradient of pool_max, plane by plane"},
+    {"sample", (PyCFunction)(void (*)(void))sample, METH_FASTCALL,
+     "sample(image, grid, mode, padding, align_corners): images in the places of a grid"},
+    {"sample_back", (PyCFunction)(void (*)(void))sample_back, METH_FASTCALL,
+     "sample_back(g, image, grid, mode, padding, align_corners, of_image, of_grid): those of its gradients"},
     {"use_vectors", use_vectors, METH_O, "use_vectors(most): vectors of at most so many bytes; returns how many"},
     {NULL},
 };
@@ -132,7 +139,7 @@ static PyMethodDef functions[] = {
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "leafgrad.kernels._images",
-    .m_doc = "Convolution and pooling on several cores.",
+    .m_doc = "Convolution, pooling and sampling on several cores.",
     .m_size = -1,
     .m_methods = functions,
 };

@@ -157,7 +157,7 @@ def grid_sample(
         raise ValueError(f"nn.functional.grid_sample(): {words}'{padding_mode}'")
     if align_corners is None:
         unspecified("grid_sample")
-    return grid_sampler(input, grid, MODES.index(mode), PADDINGS.index(padding_mode), bool(align_corners))
+    return grid_sampler.function(input, grid, MODES.index(mode), PADDINGS.index(padding_mode), bool(align_corners))
 
 
 def unspecified(name: str) -> None:
