@@ -98,3 +98,32 @@ def test_a_pass_to_all_leaves_leaves_given_gradients_and_values_alone(size: int,
     y.backward(given)
     for g, t in zip(found, (x, w), strict=True):
         assert lg.equal(g, t.grad)
+
+
+@pytest.mark.parametrize("name", ["cos", "log", "erf", "square"])
+def test_what_a_recorded_pass_saves_again_must_not_change(name: str) -> None:
+    x = lg.rand(3, requires_grad=True)
+    y = x + 1
+    (g,) = lg.autograd.grad(getattr(y, name)().sum(), x, create_graph=True)
+    with lg.no_grad():
+        y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        g.sum().backward()
+
+
+def test_a_constant_of_a_recorded_pass_must_not_change() -> None:
+    x, factor = lg.rand(3, requires_grad=True), lg.rand(3)
+    (g,) = lg.autograd.grad((2 * x * factor).exp().sum(), x, create_graph=True)
+    factor.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        g.sum().backward()
+
+
+def test_a_hook_of_sgn_sees_the_part_of_the_second_derivative_that_pytorch_shows() -> None:
+    x = lg.tensor(3 + 4j, dtype=lg.complex128, requires_grad=True)
+    y = x.sgn()
+    (g,) = lg.autograd.grad(lg.view_as_real(y).sum(), x, create_graph=True)
+    seen: list[Any] = []
+    y.register_hook(seen.append)
+    lg.view_as_real(g).sum().backward()
+    assert complex(seen[0]) == pytest.approx(-0.32 - 0.24j) and complex(x.grad) == pytest.approx(-0.01888 + 0.01216j)

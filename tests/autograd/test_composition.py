@@ -101,3 +101,12 @@ def test_steps_that_are_not_shown_are_counted_in_gradients() -> None:
     assert [node.variable is leaf for (node, _), leaf in zip(result.grad_fn.next_functions, (x, y))] == [True, True]
     result.sum().backward()
     assert y.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3, 2)), ((2, 2, 3), (3, 2)), ((2, 3), (3,))])
+def test_a_factor_that_was_detached_in_place(shapes: tuple[tuple[int, ...], ...]) -> None:
+    x, y = [torch.ones(shape, requires_grad=True) * 1 for shape in shapes]
+    product = x @ y
+    y.detach_()
+    with pytest.raises(RuntimeError, match="detached in-place"):
+        product.sum().backward()

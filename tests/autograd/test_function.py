@@ -422,3 +422,28 @@ def test_a_thread_that_is_nothing_but_a_call(monkeypatch: pytest.MonkeyPatch) ->
     while _thread._count() > threads:
         time.sleep(0.001)
     assert failures == []
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_a_saved_tensor_that_was_detached_in_place_stays_detached(alive: bool) -> None:
+    seen = []
+
+    class Square(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            seen.append(x.requires_grad)
+            return 2 * g * x
+
+    y = torch.ones(2, requires_grad=True) * 3
+    result = Square.apply(y)
+    y.detach_()
+    if not alive:
+        del y
+    result.sum().backward()
+    assert seen == [False]

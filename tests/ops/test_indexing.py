@@ -353,3 +353,11 @@ def test_anomaly_mode_remembers_where_a_view_was_made(see: Any) -> None:
     assert not see(x).grad_fn.metadata
     with lg.autograd.detect_anomaly(check_nan=False):
         assert "test_indexing" in "".join(see(x).grad_fn.metadata["traceback_"])
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (1, 2)])
+def test_the_graph_shows_how_values_fit_an_index(shape: tuple[int, ...]) -> None:
+    x, values = lg.zeros(3), lg.ones(shape, requires_grad=True) * 2
+    x[lg.tensor([0, 2])] = values
+    assert x.grad_fn.next_functions[1][0].name() == "ViewBackward0"
+    x.sum().backward()

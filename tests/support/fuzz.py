@@ -24,6 +24,7 @@ import numpy as np
 import fuzz_graph_steps
 import fuzz_more_steps
 import fuzz_steps
+from fuzz_steps import EXACT, TOLERANCE
 
 Torch = Any  # torch or leafgrad
 Tensor = Any
@@ -33,9 +34,6 @@ STORED = Path(__file__).parents[1] / "data" / "fuzz.json.gz"
 STORED_SEEDS = range(120)
 LENGTH = 14  # steps of a program
 MOST = 12  # tensors that it keeps
-# Times the largest value. That of float32 is for the second derivative of tanh, a small difference to one. Where values
-# differ by more, it is measured how far last bits reach in that program: see `reach_of_last_bits`.
-TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-5, "complex64": 1e-5}
 LAST_BIT = {"float16": 2**-10, "bfloat16": 2**-7, "float32": 2**-23, "complex64": 2**-23}
 NUDGED_RUNS = 5
 STEPS_WITHIN = 8  # operations that a step may consist of, each of which rounds
@@ -240,7 +238,7 @@ def sizes_in_order(found: re.Match[str]) -> str:
 def difference(ours: list[Entry], theirs: list[Entry], reach: Reach | None = None) -> str:
     """How the first step at which two logs differ does so; "" if they agree. From the first value of low precision
     on, all values may have come from it. `reach` says how much more values may differ."""
-    tolerance = 1e-9
+    tolerance = EXACT
     for a, b in zip(ours, theirs, strict=True):
         words = [str(each.facts if isinstance(each, Seen) else each) for each in b.seen]
         failed = "INTERNAL ASSERT FAILED" in " ".join(words)  # which may be so before the text is complete
@@ -419,6 +417,8 @@ EXPLAINED = [
     ("", SHAPE_OR_DTYPE,
      r"RuntimeError: (Inference tensors cannot be saved|.* is a view and its base|A view was created)",
      "two mistakes in one call"),
+    ("in_place", r"RuntimeError: unsupported operation: more than one element", r"RuntimeError: .* bool tensor",
+     "two mistakes in one call"),
     ("backward|grad|end", rf"{MODIFIED}|{FREED}",
      r"RuntimeError: (Trying to use a saved tensor that has been detached in-place|Output is a view and its base)",
      "two mistakes in one call"),
@@ -436,7 +436,7 @@ EXPLAINED = [
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     # a gradient in another shape than its tensor, or what a hook is given; see `same_elements`
     ("backward|grad|end|nested", r"shape \(", r"\([\d, ]*\)$", "mistakes of PyTorch"),
-    ("", r"values .* dtype torch.complex.*inf", r".*\bnan", "sums of infinite complex numbers"),
+    ("", r"values .* dtype torch.complex.*(inf|nan)", r".*\bnan", "sums of infinite complex numbers and of nan"),
     (".* of single elements that lie elsewhere", r"strides", r"\(", "strides of dimensions of one element"),
     ("(binary|ternary|joined|view getitem).* of single elements", r"strides", r"\(",
      "strides of dimensions of one element"),

@@ -8,6 +8,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
+import fuzz_steps
 from fuzz_more_steps import is_finite
 from fuzz_steps import does_not_overlap, has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick
 
@@ -35,7 +36,7 @@ def viewing(p: Any, r: Random) -> Any:
         if is_complex(t):
             z = torch.view_as_real(t * t)
             z[..., 0].mul_(2)
-            return z.abs().sum() + z.expand(2, *z.shape).sum()
+            return (z + 0.3).abs().sum() + z.expand(2, *z.shape).sum()  # not 0, which a square of 1+1j has
         z = torch.view_as_complex(torch.stack([t, t * t + 1], -1))  # not 0, where abs has no derivatives
         z.mul_(2)
         return z.abs().sum() + torch.view_as_real(z).expand(2, *z.shape, 2).sum()
@@ -62,8 +63,8 @@ def viewing(p: Any, r: Random) -> Any:
 
 
 def settled(p: Any, derivative: Any) -> Any:
-    """Without what is left open: the history, the layout, whether it is a view, the signs of zeros."""
-    return derivative.detach().clone(memory_format=p.torch.contiguous_format) + 0
+    """Without its history, and without what is left open."""
+    return fuzz_steps.settled(p, derivative.detach())
 
 
 def point(p: Any, r: Random, *conditions: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import fuzz_derivative_steps
 import fuzz_more_steps
 import fuzz_steps
-from fuzz_steps import has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick
+from fuzz_steps import has_dims, is_complex, is_float, is_full, is_inexact, name_of, pick, settled
 
 Step = Callable[[Any, Random, Any], list[Any]]
 
@@ -179,11 +179,6 @@ def observed(p: Any, made: Any, x: Any) -> list[Any]:
     if found is None or not found.any():
         del p.calls[calls:]
     return [settled(p, each) for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]
-
-
-def settled(p: Any, derivative: Any) -> Any:
-    """Without what is left open: the layout, whether it is a view, the signs of zeros."""
-    return derivative.clone(memory_format=p.torch.contiguous_format) + 0
 
 
 # -- gradients --------------------------------------------------------------------------------------------------------

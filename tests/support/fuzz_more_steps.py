@@ -17,6 +17,7 @@ from fuzz_steps import (
     is_inexact,
     name_of,
     pick,
+    settled,
     shares_memory,
 )  # fmt: skip
 
@@ -210,7 +211,7 @@ def loss(p: Any, r: Random, entry: Any) -> list[Any]:
     if g.requires_grad:
         (second,) = torch.autograd.grad((g * g).sum(), x, allow_unused=True, retain_graph=True)
     derivatives = [g.detach(), torch.zeros_like(x) if second is None else second]
-    return [value, *[each.clone(memory_format=torch.contiguous_format) + 0 for each in derivatives]]
+    return [value, *[settled(p, each) for each in derivatives]]
 
 
 # -- Functions and modules --------------------------------------------------------------------------------------------

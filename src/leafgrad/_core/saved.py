@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from leafgrad._core.modes import current_modes
-from leafgrad._core.node import Edge, Freed, Node, Output, output_of, plan_of
+from leafgrad._core.node import UNCHANGING, Edge, Freed, Node, Output, output_of, plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT
 from leafgrad._core.tensor import RareFields, links, ndarray, state, wrap, wrap_node
 
@@ -56,10 +56,13 @@ def was_detached(source: Edge, array: Any) -> bool:
 
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
     """The saved arrays as the tensors they were: connected to the same history, if rules are recorded. (If not, results
-    would only be told why they have none.)"""
+    would only be told why they have none.) Then they also count their changes with the tensors they were, because the
+    nodes of the rules may save them again."""
     tensors: list[Any] = []
     recording = bool(state.recording)
     plan = plan_of(node)
+    versions = UNCHANGING if node.versions is None else node.versions
+    next_version = 0 if versions is not UNCHANGING else len(versions)
     for i in range(len(plan)):
         place = plan[i]
         value = saved[i]
@@ -67,14 +70,24 @@ def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
             tensors.append(value)
         elif not recording:
             tensors.append(wrap(value))
-        elif place >= 0:
-            tensors.append(tensor_at(value, node.inputs[place]))
         else:
-            tensors.append(output_tensor(node, OUT - place, value))
+            origin = node.inputs[place] if place >= 0 else None
+            t = tensor_at(value, origin) if place >= 0 else output_tensor(node, OUT - place, value)
+            tensors.append(t)
+            if next_version < len(versions) and (place < 0 or origin is not None or not is_number(value)):
+                if t is not origin:
+                    t.version = versions[next_version]
+                next_version += 2
     if node.hooks is not None and node.hooks.tangents:
         for index, kept in node.hooks.tangents.items():
             tensors[index] = with_tangents(tensors[index], kept)
     return tuple(tensors)
+
+
+def is_number(value: Any) -> bool:
+    """Was a saved value that has no history a Python number? Such arrays cannot change, and have no version."""
+    flags = getattr(value, "flags", None)
+    return flags is not None and not flags.writeable
 
 
 def with_tangents(t: Any, kept: dict[int, Any]) -> Any:

@@ -94,7 +94,15 @@ def inputs_behind(source: Any) -> list[int]:
 
 def saves_itself(node: Node, place: int) -> bool:
     """Does PyTorch save this input as it is, and not what a node in between makes of it?"""
-    return any([source == place for source, _ in sources_of(node)])
+    return any([source == place or is_factor(source, place) for source, _ in sources_of(node)])
+
+
+def is_factor(source: Any, place: int) -> bool:
+    """Is an input, as it is, multiplied by one of the nodes that a source stands for?"""
+    if not isinstance(source, Part):
+        return False
+    saves = source.name in ("MmBackward0", "MvBackward0", "BmmBackward0", "AddmmBackward0")
+    return any([(saves and inner == place) or is_factor(inner, place) for inner, _ in source.sources])
 
 
 links.saves_itself = saves_itself

@@ -77,9 +77,10 @@ class SavedTensor:
             if itself is not None and itself.array is self.array:
                 if itself.node is self.node or (itself.node is None and node is not None):  # it was detached in place
                     return itself
-        # PyTorch overlooks it where a Function saved the tensor
-        if node is None and switches.detached and was_detached(self.node, self.array):
-            raise errors.saved_tensor_detached(None)
+        if switches.detached and was_detached(self.node, self.array):
+            if node is None:
+                raise errors.saved_tensor_detached(None)
+            self.node = None  # where a Function saved the tensor, it is what it has become
         return self.connected(self.array, self.version, node)
 
     def connected(self, array: Any, version: Any, node: Any) -> Any:

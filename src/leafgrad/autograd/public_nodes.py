@@ -15,7 +15,7 @@ from leafgrad._core.modes import switches
 from leafgrad._core.node import Freed, Node, Output, plan_of
 from leafgrad._core.op import NOTHING, OPTION, SHAPE
 from leafgrad._core.origin import line_of
-from leafgrad._core.saved import changed, saved_tensors, unusable
+from leafgrad._core.saved import changed, is_number, saved_tensors, unusable
 from leafgrad._core.sequence import sequence_number
 from leafgrad._core.tensor import TensorBase, is_silent, wrap
 from leafgrad.autograd.composition import (
@@ -245,16 +245,12 @@ def version_of(node: Any, index: int) -> Any:
     counters = iter(node.versions[::2])
     for position, place in enumerate(plan_of(node)):
         if place < OPTION and place != NOTHING:
-            counter = None if is_number(node, position, place) else next(counters, None)
+            value = node.saved[position]
+            skipped = value is None or (place >= 0 and node.inputs[place] is None and is_number(value))
+            counter = None if skipped else next(counters, None)
             if position == index:
                 return counter
     return None
-
-
-def is_number(node: Any, position: int, place: int) -> bool:
-    """Is one of the saved values a Python number (or an optional tensor that was not given)?"""
-    value = node.saved[position]
-    return value is None or (place >= 0 and node.inputs[place] is None and not value.flags.writeable)
 
 
 def tensor_with(array: Any, origin: Any, version: Any) -> Any:

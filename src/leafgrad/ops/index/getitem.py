@@ -173,7 +173,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         return
     if index.__class__ is links.tensor_class and index.array.dtype == INT64 and index.array.ndim and self.array.ndim:
         check_history(self, (part,))
-        write_places(self, parse.places_of([index.array], self.array.shape), part, False)
+        write_places(self, parse.places_of([index.array], self.array.shape), bare(part), False)
         return
     reading = parse.read(index if index is not True else None, self.array.shape)
     if reading.arrays is None:
@@ -188,7 +188,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     places = parse.places_of(reading.arrays, self.array.shape)
     if places.mask and part.array.size == 1 and part.array.ndim:
         part = reshape(part, ())
-    write_places(self, places, part, False)
+    write_places(self, places, bare(part), False)
 
 
 def written_directly(x: Any, index: Any, value: Any) -> bool:
@@ -246,6 +246,12 @@ _BOUNDS = (int, type(None))
 def delitem(self: Any, index: Any) -> None:
     """del x[index]: tensors cannot lose elements."""
     raise TypeError("Tensor does not support deleting items")
+
+
+def bare(part: Any) -> Any:
+    """A value without leading dimensions of size 1, if the graph shows it."""
+    ones = leading_ones(part.array.shape) if part.needs_grad else 0
+    return view.function(part, part.array.shape[ones:]) if ones else part
 
 
 def fitting(part: Any, shape: tuple[int, ...]) -> Any:

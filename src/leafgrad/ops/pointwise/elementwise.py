@@ -215,7 +215,8 @@ class sgn(Unary):
         if not is_complex(input):
             return zeros_like(g)
         size = abs(input)
-        return where(size == 0, zeros_like(g), (g - out * (out.conj() * g).real) / where(size == 0, 1.0, size))
+        zero = size == 0
+        return where(zero, zeros_like(g), (g - out * out * g.conj()) / where(zero, 1.0, size * 2))
 
 
 @op
