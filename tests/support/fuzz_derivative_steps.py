@@ -194,8 +194,8 @@ def hooks(p: Any, r: Random, entry: Any) -> list[Any]:
         return [made, f(made)]
     unpacked = lambda kept: torch.tensor(kept[1], dtype=kept[2]).reshape(kept[0])
     if name == "on cpu":
-        with graph.save_on_cpu():
-            return [f(x)]
+        with graph.save_on_cpu():  # which does not copy here: conjugates, views in PyTorch, would change with x
+            return [f(x.clone() if is_complex(x) else x)]
     if name == "mutation" and is_full(x):
         with graph.allow_mutation_on_saved_tensors():
             made = x * x

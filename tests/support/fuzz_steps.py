@@ -59,8 +59,8 @@ def is_full(x: Any) -> bool:
 
 
 def settled(p: Any, derivative: Any) -> Any:
-    """Without what is left open: the layout, whether it is a view, the signs of zeros, and whether a sum that cancels is
-    a zero or a rounding error, by which later steps would decide."""
+    """Without what is left open: the layout, whether it is a view, the signs of zeros, and whether a sum that cancels
+    is a zero or a rounding error, by which later steps would decide."""
     plain = derivative.clone(memory_format=p.torch.contiguous_format)
     within = TOLERANCE.get(str(plain.dtype).removeprefix("torch."), EXACT)
     return plain.masked_fill(plain.detach().abs() < within, 0)
