@@ -138,6 +138,17 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     return wrap(out)
 
 
+def arrays_of_plain(tensors: Sequence[Any]) -> list[Array]:
+    """The arrays of those that are tensors of no other class."""
+    plain = links.tensor_class
+    arrays = []
+    for each in tensors:
+        if each.__class__ is plain:
+            t: TensorBase = each
+            arrays.append(t.array)
+    return arrays
+
+
 def bind_in_modes(op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array] | None) -> Any:
     """`bind` while a mode wants to see operations."""
     recording = needs_recording(tensors)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import bind
+from leafgrad._core.bind import arrays_of_plain, bind
 from leafgrad._core.overrides import TakesOver, taking_over
-from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import in_format_of_all
 from leafgrad.kernels.moving import native_move
 from leafgrad.ops.dimensions import wrap_dim
@@ -43,8 +43,7 @@ class Joining(Family, family=True):
 
 def arrays_of(tensors: Any) -> list[Any]:
     """The arrays of the one argument of these functions, a list or tuple of tensors."""
-    plain = links.tensor_class
-    arrays = [t.array for t in tensors if t.__class__ is plain]
+    arrays = arrays_of_plain(tensors)
     if len(arrays) == len(tensors):
         return arrays
     if taking_over(tensors):
@@ -90,7 +89,9 @@ class cat(Joining):
         arrays = arrays_of(tensors)
         if not arrays:
             raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
-        dim, sizes, arrays = _sizes_along(dim, arrays, tensors)
+        sizes = _sizes_of_alike(arrays, dim)  # nearly always, and nothing else is to be known then
+        if sizes is None:
+            dim, sizes, arrays = _sizes_along(dim, arrays, tensors)
         try:
             return bind(cat.core, tuple(tensors), (dim, sizes), arrays)
         except ValueError:
