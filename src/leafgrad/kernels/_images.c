@@ -14,6 +14,7 @@
 #include <numpy/arrayobject.h>
 
 #include "images_axes.h"
+#include "images_mapping.h"
 #include "images_places.h"
 #include "images_setup.h"
 
@@ -23,7 +24,7 @@ typedef struct {
     int lanes, rows;
     pool_work convolve, pack, correlate, add;
     pool_work max, mean, spread, put;
-    pool_work sample, sample_back, add_groups;
+    pool_work sample, sample_back, add_groups, map;
 } Loops;
 
 #define JOIN_(a, b) a##_##b
@@ -102,6 +103,7 @@ static void choose_loops(long most)
 
 #include "images_convolution.h"
 #include "images_pools.h"
+#include "images_mappings.h"
 #include "images_samplers.h"
 
 /* use_vectors(most): so that tests can try the loops for other processors. Returns how many bytes they have. */
@@ -132,6 +134,8 @@ static PyMethodDef functions[] = {
      "sample(image, grid, mode, padding, align_corners): images in the places of a grid"},
     {"sample_back", (PyCFunction)(void (*)(void))sample_back, METH_FASTCALL,
      "sample_back(g, image, grid, mode, padding, align_corners, of_image, of_grid): those of its gradients"},
+    {"map_axes", (PyCFunction)(void (*)(void))map_axes, METH_FASTCALL,
+     "map_axes(x, maps): linear maps (starts, elements, weights) along the last dimensions"},
     {"use_vectors", use_vectors, METH_O, "use_vectors(most): vectors of at most so many bytes; returns how many"},
     {NULL},
 };

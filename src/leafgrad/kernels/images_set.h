@@ -22,12 +22,13 @@
 #include "images_tasks.h"
 #include "images_pooling.h"
 #include "images_sampling.h"
+#include "images_maps.h"
 
 static const Loops NAME(loops) = {
     LANES, ROWS,
     NAME(convolve), NAME(pack_weights), NAME(correlate_units), NAME(add_sums),
     NAME(max_planes), NAME(mean_planes), NAME(spread_planes), NAME(put_planes),
-    NAME(sample_points), NAME(sample_back), NAME(add_groups),
+    NAME(sample_points), NAME(sample_back), NAME(add_groups), NAME(map_planes),
 };
 
 #undef ROW_OF_TILES

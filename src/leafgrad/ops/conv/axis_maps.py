@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad.kernels.pooling import NATIVE, is_native
 from leafgrad.ops.conv.convolution import widened
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, transposed
+
+if NATIVE:
+    from leafgrad.kernels import _images
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
@@ -25,7 +29,7 @@ class AxisMap:
     """results[i] = the sum of weight * elements[j] over all (i, j, weight) that are given; without weights, of the
     elements themselves."""
 
-    __slots__ = ("_taps", "_transpose", "elements", "results", "size_in", "size_out", "weights")
+    __slots__ = ("_lists", "_taps", "_transpose", "elements", "results", "size_in", "size_out", "weights")
 
     def __init__(self, size_in: int, size_out: int, results: Array, elements: Array, weights: Array | None) -> None:
         self.size_in = size_in
@@ -33,6 +37,7 @@ class AxisMap:
         self.results = results
         self.elements = elements
         self.weights = weights
+        self._lists: dict[Any, Any] = {}
         self._taps: list[Tap] | None = None
         self._transpose: AxisMap | None = None
 
@@ -62,6 +67,15 @@ class AxisMap:
             self._taps = found
         return self._taps
 
+    def lists(self, kind: Any) -> tuple[Array, Array, Array | None]:
+        """For the native loop: where the elements of each result begin in a list, the list, and the weights."""
+        if (found := self._lists.get(kind)) is None:
+            order = np.argsort(self.results, kind="stable")
+            starts = np.searchsorted(self.results[order], np.arange(self.size_out + 1)).astype(np.int64)
+            weights = None if self.weights is None else self.weights[order].astype(kind)
+            found = self._lists[kind] = starts, self.elements[order].astype(np.int64), weights
+        return found  # type: ignore[no-any-return]
+
     def apply(self, x: Array, axis: int) -> Array:
         """All results along a dimension, counted from the front."""
         behind = (1,) * (x.ndim - axis - 1)
@@ -84,9 +98,12 @@ class AxisMap:
 
 
 def mapped(x: Array, maps: Sequence[AxisMap]) -> Array:
-    """Maps along the last dimensions, one for each; first those after which there are fewer elements."""
+    """Maps along the last dimensions, one for each: natively, or first those after which there are fewer elements."""
     kind = x.dtype
     (out,) = widened(x)
+    if out.__class__ is np.ndarray and is_native(out) and len(maps) <= 3 and all([each.size_out for each in maps]):
+        found = _images.map_axes(np.ascontiguousarray(out), tuple([each.lists(out.dtype) for each in maps]))
+        return found.astype(kind, copy=False)
     first = x.ndim - len(maps)
     order = sorted(range(len(maps)), key=lambda i: maps[i].size_out / max(maps[i].size_in, 1))
     for i in order:
