@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad.kernels.pooling import NATIVE, is_native
+from leafgrad.kernels.convolution import NATIVE
+from leafgrad.kernels.pooling import is_native
 from leafgrad.ops.conv.convolution import widened
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, transposed
@@ -74,7 +75,7 @@ class AxisMap:
             starts = np.searchsorted(self.results[order], np.arange(self.size_out + 1)).astype(np.int64)
             weights = None if self.weights is None else self.weights[order].astype(kind)
             found = self._lists[kind] = starts, self.elements[order].astype(np.int64), weights
-        return found  # type: ignore[no-any-return]
+        return found
 
     def apply(self, x: Array, axis: int) -> Array:
         """All results along a dimension, counted from the front."""
