@@ -7,6 +7,8 @@
 #include "images.h"
 #include "pool.h"
 
+#define FEW_WINDOWS 4 /* that divide a row: fewer are looked at one by one, as a vector would be empty for the most part */
+
 typedef struct {
     ptrdiff_t in, out;         /* elements and results */
     ptrdiff_t *begin, *end;    /* of each window, within the image; its elements are `apart` */
@@ -66,7 +68,7 @@ static void equal_windows(Axis *a, ptrdiff_t window, ptrdiff_t stride, ptrdiff_t
 /* Windows that divide the elements among them: as equally as possible, and where that is not possible they overlap. */
 static void adaptive_windows(Axis *a)
 {
-    if (a->in % a->out == 0) {
+    if (a->in % a->out == 0 && a->out >= FEW_WINDOWS) {
         equal_windows(a, a->in / a->out, a->in / a->out, 0, 1, 1);
         return;
     }

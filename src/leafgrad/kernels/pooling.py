@@ -61,11 +61,12 @@ def max_adaptive(x: Array, counts: Ints) -> Any:
     if not prod(counts):
         shape = (*x.shape[:-dims], *counts)
         return [np.zeros(shape, x.dtype), np.zeros(shape, np.int64)]
-    edges = [bins(size, count) for size, count in zip(x.shape[-dims:], counts)]
-    widest = [int((last - first).max()) for first, last in edges]
-    large = prod(widest) >= LARGE_WINDOW
+    sizes = x.shape[-dims:]
+    large = prod([(n - 1) // q + 1 + (n % q > 0) for n, q in zip(sizes, counts)]) >= LARGE_WINDOW  # at most so wide
     if is_native(x) and not large:
         return _images.pool_max(np.ascontiguousarray(x), counts, None, True)
+    edges = [bins(size, count) for size, count in zip(sizes, counts)]
+    widest = [int((last - first).max()) for first, last in edges]
     if large or prod(widest) > prod(counts):
         return max_of_each(x, edges)
     return max_at(x, [[np.minimum(first + t, last - 1) for t in range(n)] for (first, last), n in zip(edges, widest)])
