@@ -198,10 +198,12 @@ class stack(Joining):
         arrays = arrays_of(tensors)
         if not arrays:
             raise errors.mistake(RuntimeError, "stack expects a non-empty TensorList")
-        arrays = in_common_dtype(arrays, tensors)
-        shape = arrays[0].shape
-        dim = wrap_dim(dim, len(shape) + 1)
-        for position, x in enumerate(arrays):
+        if _sizes_of_alike(arrays, 0) is None:  # as it nearly never is: dtypes are the same
+            arrays = in_common_dtype(arrays, tensors)
+        shapes = [x.shape for x in arrays]
+        shape = shapes[0]
+        dim = dim if dim == 0 else wrap_dim(dim, len(shape) + 1)
+        for position, x in enumerate(arrays if shapes.count(shape) < len(shapes) else ()):
             if x.shape != shape:
                 raise errors.mistake(
                     RuntimeError,
