@@ -10,6 +10,7 @@ from leafgrad.kernels.translator.values import (
     BOOL,
     CALLS,
     COMPARISONS,
+    IN_C_LIBRARY,
     INTEGER,
     LOGIC,
     NUMBER,
@@ -165,7 +166,9 @@ class Expressions(Loops):
         if name in ("maximum", "minimum") and known:
             name += "_number"
         if all([value.shape == NUMBER for value in values]):
-            text = f"{name}_f64({', '.join([v.text for v in values])})"
+            # by itself the C library's function is three times as fast as ours, which is there for vectors
+            function = name if name in IN_C_LIBRARY else f"{name}_f64"
+            text = f"{function}({', '.join([v.text for v in values])})"
             return self.joined(text, values, 0)
         out = self.joined(f"{name}_REAL({', '.join([v.text for v in values])})", values, cost)
         out.plain = out.plain and cost <= 2

@@ -18,6 +18,7 @@ CALLS = {  # how many arguments, and what a vector of them costs in units of an 
     "sign": (1, 2), "isnan": (1, 1),
     "maximum": (2, 1), "minimum": (2, 1), "copysign": (2, 1), "clipped": (3, 2), "not_below": (2, 1),
 }  # fmt: skip
+IN_C_LIBRARY = {"exp", "expm1", "log", "log1p", "tanh", "erf"}
 OPERATORS = {ast.Add: ("+", 1), ast.Sub: ("-", 1), ast.Mult: ("*", 1), ast.Div: ("/", 4)}
 COMPARISONS = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
 LOGIC = {ast.BitAnd: "&", ast.BitOr: "|", ast.And: "&&", ast.Or: "||"}
