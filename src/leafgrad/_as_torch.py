@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from leafgrad import _missing
+from leafgrad._torch_places import PLACES, place_of_class
 
 
 class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -82,25 +83,6 @@ def explain_missing_names(module: ModuleType) -> None:
 
 # -- names of classes -------------------------------------------------------------------------------------------------
 
-# Where PyTorch has the classes of leafgrad's modules, if not in the module of the same name.
-PLACES = {
-    "_symbolic": "torch", "_device": "torch", "_dtypes": "torch", "_files.legacy": "torch.serialization",
-    "_files.options": "torch.serialization", "_tensor.tensor": "torch", "autograd.hooks": "torch.utils.hooks",
-    "autograd.saved_tensor_hooks": "torch.autograd.graph",
-    "distributions._transform": "torch.distributions.transforms",
-    "distributions._transforms_of_vectors": "torch.distributions.transforms",
-    "nn.modules._state": "torch.nn.modules.module", "nn.modules.attention": "torch.nn.modules.activation",
-    "nn.modules.linear_cross_entropy": "torch.nn.modules.loss",
-    "nn.modules.parameter_container": "torch.nn.modules.container", "ops.random.generator": "torch._C",
-    "ops.shape.storage": "torch", "optim.adafactor": "torch.optim", "optim.muon": "torch.optim",
-    "utils.selective": "torch.utils.checkpoint",
-}  # fmt: skip
-OTHER_PLACES = {
-    "AcceleratorError": "torch", "DataParallel": "torch.nn.parallel.data_parallel",
-    "LinAlgError": "torch._C", "OutOfMemoryError": "torch", "TypedStorage": "torch.storage",
-    "UntypedStorage": "torch.storage",
-}  # fmt: skip
-
 
 def name_classes_as_torch(module: ModuleType) -> None:
     """Programs print classes, compare their names and look for their modules: the public ones of a module get the
@@ -110,10 +92,9 @@ def name_classes_as_torch(module: ModuleType) -> None:
     inside = module.__name__.removeprefix("leafgrad.")
     if inside not in PLACES and (inside.startswith(("_", "errors", "kernels", "ops")) or "._" in inside):
         return
-    place = "torch.optim.lr_scheduler" if inside.startswith("optim.lr_scheduler.") else PLACES.get(inside)
     for found in list(_missing.names_of(module).values()):
         if isinstance(found, type) and found.__module__ == module.__name__ and found.__qualname__ == found.__name__:
-            found.__module__ = OTHER_PLACES.get(found.__name__) or place or f"torch.{inside}"
+            found.__module__ = place_of_class(inside, found.__name__)
 
 
 def spec_with_torch_classes(name: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:

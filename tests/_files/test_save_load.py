@@ -329,3 +329,26 @@ def current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_classes_are_written_by_their_names_in_pytorch() -> None:
+    """Also those that leafgrad has in files of their own; and they are found again."""
+    made = [
+        torch.nn.MultiheadAttention(2, 1),
+        torch.nn.ParameterList([torch.ones(1)]),
+        torch.nn.LinearCrossEntropyLoss(2, 3),
+    ]
+    for module, place in zip(made, ("activation", "container", "loss"), strict=True):
+        content = zipfile.ZipFile(file := saved(module)).read("archive/data.pkl")
+        assert b"leafgrad" not in content
+        assert f"ctorch.nn.modules.{place}\n{type(module).__name__}\n".encode() in content
+        file.seek(0)
+        assert type(torch.load(file, weights_only=False)) is type(module)
+
+
+def test_recurrent_modules_keep_their_weights_together() -> None:
+    """Files have the lists that PyTorch keeps; the module that is loaded computes them from its own parameters."""
+    loaded = torch.load(saved(torch.nn.GRU(2, 3)), weights_only=False)
+    loaded.weight_ih_l0 = torch.nn.Parameter(torch.zeros(9, 2))
+    assert loaded._flat_weights[0] is loaded.weight_ih_l0
+    assert not [name for name in vars(loaded) if "flat" in name]

@@ -7,10 +7,12 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import leafgrad
+from module_cases import CASES, numbers, prepared, tensors_in
 from stored_objects import OBJECTS, described
 
 
@@ -50,10 +52,18 @@ def test_sharing(source: Any, target: Any) -> None:
 
 
 @pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])
-def test_whole_modules(source: Any, target: Any) -> None:
-    model = source.nn.Sequential(source.nn.Linear(3, 2), source.nn.Tanh(), source.nn.Linear(2, 1))
-    loaded = target.load(saved(source, model), weights_only=False)
-    assert loaded(target.ones(3)).item() == pytest.approx(model(source.ones(3)).item(), rel=1e-6)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_whole_modules(name: str, source: Any, target: Any) -> None:
+    """A module of every kind, by the names of its classes and the attributes that the other library looks for."""
+    case = CASES[name]
+    module, inputs = prepared(source, case, "float64")
+    module.eval()
+    expected = numbers(tensors_in(case.call(module, *inputs)))
+    loaded = target.load(saved(source, module), weights_only=False)
+    assert repr(loaded) == repr(module)
+    _, inputs = prepared(target, case, "float64")
+    np.testing.assert_allclose(numbers(tensors_in(case.call(loaded, *inputs))), expected, 1e-9, 1e-11)
 
 
 @pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])

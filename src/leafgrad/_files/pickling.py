@@ -17,6 +17,7 @@ from leafgrad._files.locations import location_tag
 from leafgrad._files.rebuilding import _rebuild_parameter as rebuild_parameter
 from leafgrad._layouts import steps_of
 from leafgrad._tensor.tensor import Tensor
+from leafgrad._torch_places import place_of_class
 from leafgrad.nn.parameter import Parameter
 from leafgrad.ops.shape.storage import TYPES, StorageBase, TypedStorage, UntypedStorage, storage_of
 from leafgrad.ops.shape.strides import memory_of
@@ -110,7 +111,9 @@ def place_in_torch(obj: Any) -> tuple[str, str] | None:
         return "torch", name
     module = getattr(obj, "__module__", None) or ""
     if module.startswith("leafgrad.") and not module.partition(".")[2].startswith("_"):
-        return "torch" + module.removeprefix("leafgrad"), name
+        return place_of_class(module, name) if isinstance(obj, type) else "torch" + module.removeprefix(
+            "leafgrad"
+        ), name
     return None
 
 

@@ -9,17 +9,21 @@ from typing import Any
 
 from leafgrad import _missing
 from leafgrad._files.rebuilding import NAMES
+from leafgrad._torch_places import parts_of
 
 
 def find_torch(module: str, name: str) -> Any:
     """What leafgrad has in the place of something of PyTorch's."""
     if (path := f"{module}.{name}") in NAMES:
         return NAMES[path]
-    place = module.partition(".")[2]
+    own, *others = parts_of(module)
     try:
-        found: Any = _missing.part(place) if place else sys.modules["leafgrad"]
+        found: Any = _missing.part(own) if own else sys.modules["leafgrad"]
     except ModuleNotFoundError:
         raise _missing.missing_module(module) from None
+    first = name.partition(".")[0]
+    if not hasattr(found, first):
+        found = next((other for other in map(_missing.part, others) if hasattr(other, first)), found)
     for part in name.split("."):
         found = getattr(found, part)
     return found

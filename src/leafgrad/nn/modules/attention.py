@@ -8,15 +8,11 @@ from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
-from leafgrad.nn.modules.linear import Linear, uninitialized
+from leafgrad.nn.modules.linear import NonDynamicallyQuantizableLinear, uninitialized
 from leafgrad.nn.modules.module import Module
 from leafgrad.ops.signature import Device, Dtype
 
 __all__ = ["MultiheadAttention"]
-
-
-class NonDynamicallyQuantizableLinear(Linear):
-    """Linear, under the name that PyTorch prints for the last projection of an attention."""
 
 
 class MultiheadAttention(Module):

@@ -63,6 +63,7 @@ class _ConvNd(Module):
         super().__init__()
         check_device(device)
         self.in_channels, self.out_channels = channels
+        self.transposed = type(self).transposed  # files have the attributes of modules only
         self.kernel_size, self.stride, self.dilation, self.output_padding = [
             ntuple(value, self.dims) for value in (kernel_size, stride, dilation, output_padding)
         ]
@@ -70,6 +71,7 @@ class _ConvNd(Module):
         self.groups = groups
         self.padding_mode = padding_mode
         self._check()
+        self._reversed_padding_repeated_twice = self._padding_of_pad()
         self.weight = uninitialized(self._weight_shape(), dtype)
         if bias:
             self.bias = uninitialized((self.out_channels,), dtype)
@@ -99,8 +101,7 @@ class _ConvNd(Module):
             modes = "{" + ", ".join(map(repr, MODES)) + "}"
             raise ValueError(f"padding_mode must be one of {modes}, but got padding_mode={self.padding_mode!r}")
 
-    @property
-    def _reversed_padding_repeated_twice(self) -> list[int]:
+    def _padding_of_pad(self) -> list[int]:
         """The padding as F.pad takes it: the last dimension first, before and behind."""
         if self.padding == "valid":
             return [0] * (2 * self.dims)

@@ -78,6 +78,10 @@ class Linear(_Layer):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """Linear, under the name that PyTorch prints for the last projection of an attention."""
+
+
 class LazyLinear(LazyModuleMixin, Linear):
     """LazyLinear(out_features, bias=True, device=None, dtype=None): a Linear that takes in_features from its first
     input."""

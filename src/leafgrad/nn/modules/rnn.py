@@ -134,6 +134,15 @@ class RNNBase(Module):
     def _flat_weights(self) -> list[Any]:
         return [getattr(self, name) for name in self._flat_weights_names]
 
+    # PyTorch keeps these two lists and looks for them in a module from a file; here they are made of the others.
+    def __getstate__(self) -> dict[str, Any]:
+        names = self._flat_weights_names
+        lists = {"_flat_weights_names": names, "_flat_weights": [getattr(self, name, None) for name in names]}
+        return {**self.__dict__, **lists}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: state[name] for name in state if not name.startswith("_flat_weight")})
+
     # -- checks --
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:

@@ -70,7 +70,10 @@ class _TransformerLayer(Module):
             setattr(self, f"norm{k}", LayerNorm(d_model, eps=layer_norm_eps, **made))
         for k in parts:
             setattr(self, f"dropout{k}", Dropout(dropout))
-        self.activation = function_called(activation) if isinstance(activation, str) else activation
+        self._activate_by(function_called(activation) if isinstance(activation, str) else activation)
+
+    def _activate_by(self, activation: Callable[[Any], Any]) -> None:
+        self.activation = activation
 
     def _around(self, x: Any, k: int, part: Callable[[Any], Any]) -> Any:
         """One of the parts with its LayerNorm, its dropout and the shortcut around it."""
@@ -102,11 +105,12 @@ class TransformerEncoderLayer(_TransformerLayer):
 
     attentions = ("self_attn",)
 
-    @property
-    def activation_relu_or_gelu(self) -> int:
-        """1 for relu, 2 for gelu, 0 for another activation."""
-        name = getattr(self.activation, "__name__", type(self.activation).__name__).lower()
-        return {"relu": 1, "gelu": 2}.get(name, 0)
+    activation_relu_or_gelu: int  # 1 for relu, 2 for gelu, 0 for another activation
+
+    def _activate_by(self, activation: Callable[[Any], Any]) -> None:
+        name = getattr(activation, "__name__", type(activation).__name__).lower()
+        self.activation_relu_or_gelu = {"relu": 1, "gelu": 2}.get(name, 0)
+        super()._activate_by(activation)
 
     def forward(
         self,
