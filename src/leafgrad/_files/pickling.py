@@ -111,9 +111,8 @@ def place_in_torch(obj: Any) -> tuple[str, str] | None:
         return "torch", name
     module = getattr(obj, "__module__", None) or ""
     if module.startswith("leafgrad.") and not module.partition(".")[2].startswith("_"):
-        return place_of_class(module, name) if isinstance(obj, type) else "torch" + module.removeprefix(
-            "leafgrad"
-        ), name
+        own = "torch" + module.removeprefix("leafgrad")
+        return place_of_class(module, name) if isinstance(obj, type) else own, name
     return None
 
 
