@@ -74,7 +74,7 @@ def _order_of_many(x: Array, dim: int, descending: bool) -> Array:
         keys = x
     wide = (~keys if descending else keys).astype(np.int64, order="C")
     wide <<= HALF_WAY
-    wide |= np.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
+    wide |= np.arange(x.shape[dim]).reshape((-1,) + (1,) * (-1 - dim if dim < 0 else x.ndim - 1 - dim))
     wide.sort(dim)
     wide &= LOWER_HALF
     return wide
