@@ -21,7 +21,7 @@ class NamedResult(tuple[Any, ...]):
     n_sequence_fields: ClassVar[int] = 0
     n_unnamed_fields: ClassVar[int] = 0
 
-    def __new__(cls, sequence: Iterable[Any]) -> NamedResult:
+    def __new__(cls, sequence: Iterable[Any], dict: Any = None) -> NamedResult:  # PyTorch's files have an empty one
         made = super().__new__(cls, sequence)
         if len(made) != cls.n_fields:
             raise TypeError(f"{_full_name(cls)}() takes a {cls.n_fields}-sequence ({len(made)}-sequence given)")

@@ -67,6 +67,20 @@ def test_whole_modules(name: str, source: Any, target: Any) -> None:
 
 
 @pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])
+def test_functions_named_results_and_classes_in_files_of_their_own(source: Any, target: Any) -> None:
+    made = [
+        source.tanh,
+        source.nn.functional.relu,
+        source.max(source.eye(2), 0),
+        source.nn.DataParallel(source.nn.ReLU()),
+    ]
+    tanh, relu, largest, parallel = target.load(saved(source, made), weights_only=False)
+    assert tanh is target.tanh and relu is target.nn.functional.relu
+    assert type(largest) is target.return_types.max and largest.indices.tolist() == [0, 1]
+    assert isinstance(parallel, target.nn.DataParallel) and isinstance(parallel.module, target.nn.ReLU)
+
+
+@pytest.mark.parametrize("source, target", [(torch, leafgrad), (leafgrad, torch)])
 def test_the_rng_state_goes_on(source: Any, target: Any) -> None:
     source.manual_seed(7)
     source.randn(3)

@@ -22,6 +22,8 @@ from leafgrad.nn.parameter import Parameter
 from leafgrad.ops.shape.storage import TYPES, StorageBase, TypedStorage, UntypedStorage, storage_of
 from leafgrad.ops.shape.strides import memory_of
 
+RESULTS = "torch.return_types"  # the module of the classes of named results, in both libraries
+
 
 class Storages:
     """The memory that tensors show, numbered as it is met."""
@@ -90,6 +92,8 @@ def reduced(obj: Any) -> Any:
         return rebuilding._rebuild_from_type_v2, (made[0], type(obj), made[1], state)
     if isinstance(obj, Size):
         return Size, (tuple(obj),)
+    if isinstance(obj, tuple) and type(obj).__module__ == RESULTS:
+        return type(obj), (tuple(obj), {})
     if isinstance(obj, device):
         return device, (obj.type,) if obj.index is None else (obj.type, obj.index)
     if isinstance(obj, layout):
@@ -110,6 +114,8 @@ def place_in_torch(obj: Any) -> tuple[str, str] | None:
     if isinstance(obj, FunctionType) and links.functions.get(name) is obj:
         return "torch", name
     module = getattr(obj, "__module__", None) or ""
+    if module == RESULTS and isinstance(obj, type):
+        return module, name
     if module.startswith("leafgrad.") and not module.partition(".")[2].startswith("_"):
         own = "torch" + module.removeprefix("leafgrad")
         return place_of_class(module, name) if isinstance(obj, type) else own, name

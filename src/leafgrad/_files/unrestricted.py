@@ -9,14 +9,18 @@ from typing import Any
 
 from leafgrad import _missing
 from leafgrad._files.rebuilding import NAMES
-from leafgrad._torch_places import parts_of
+from leafgrad._torch_places import OTHER_PLACES, parts_of
 
 
 def find_torch(module: str, name: str) -> Any:
     """What leafgrad has in the place of something of PyTorch's."""
     if (path := f"{module}.{name}") in NAMES:
         return NAMES[path]
+    if path == "torch._C._VariableFunctionsClass":  # of which torch.sin and most functions are methods
+        return sys.modules["leafgrad"]
     own, *others = parts_of(module)
+    if OTHER_PLACES.get(name) == module:  # a class in a file of its own, which its package has too
+        own = own.rpartition(".")[0]
     try:
         found: Any = _missing.part(own) if own else sys.modules["leafgrad"]
     except ModuleNotFoundError:
