@@ -406,6 +406,7 @@ EXEMPT_LISTS = {
     ("func.batched_array", "_COMPARISONS"): "the same",
     ("func.messages", "REFUSALS"): "what a tensor is asked for when it refuses, not only by the method of that name",
     ("kernels.translator.values", "CALLS"): "the functions of the language of kernels, which are in vector_math.h",
+    ("kernels.translator.values", "IN_C_LIBRARY"): "those of them that C has as well",
     ("kernels.translator.values", "TAKEN"): "words of C",
     ("nn.init", "calculate_gain"): "the values of an argument",
     ("nn.parameter", "HARMLESS"): "methods that look at no element, which a tensor without a shape has as well",
