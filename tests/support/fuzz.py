@@ -438,7 +438,7 @@ EXPLAINED = [
     ("backward|grad|end|nested", r"shape \(", r"\([\d, ]*\)$", "mistakes of PyTorch"),
     ("", r"values .* dtype torch.complex.*(inf|nan)", r".*\bnan", "sums of infinite complex numbers and of nan"),
     (".* of single elements that lie elsewhere", r"strides", r"\(", "strides of dimensions of one element"),
-    ("(binary|ternary|joined|view getitem).* of single elements", r"strides", r"\(",
+    ("(binary|ternary|joined|view getitem|by_index roll).* of single elements", r"strides", r"\(",
      "strides of dimensions of one element"),
     ("hook posthook", r"NotImplementedError: \w+ passes its gradient on to \w+, but leafgrad computes",
      "nothing", "what is one operation"),

@@ -58,7 +58,7 @@ def viewing(p: Any, r: Random) -> Any:
         lambda t: (t.expand(2, *t.shape) * t).transpose(0, -1),
         lambda t: torch.where(t.detach().abs() > 0.7, t * t, t),
         lambda t: t.reshape(-1).cumsum(0) * t.mean(),
-        lambda t: t.unsqueeze(0).softmax(-1) ** 2 if not is_complex(t) else t * t.conj(),
+        lambda t: t.unsqueeze(0).softmax(-1) ** 2 if not is_complex(t) else t * t.conj() + t,  # not 0j
     ])  # fmt: skip
 
 

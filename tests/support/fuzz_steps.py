@@ -219,10 +219,10 @@ def several(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r, has_dims, is_full)
     dim = dim_of(r, x)
     which = r.choice(["max", "sort", "topk", "split", "unbind", "chunk"])
-    if which in ("sort", "max") and is_float(x) and has_close_elements(x):
-        which = "split"
     if which == "topk" and len({f"{element:.3g}" for element in x.reshape(-1).tolist()}) < x.numel():
         which = "sort"  # which of equal elements topk takes is up to the module, and rounding shall not decide
+    if which in ("sort", "max") and is_float(x) and has_close_elements(x):
+        which = "split"
     entry.text += f" {which}({name_of(p, x)}, {dim})"
     if which == "max":
         return list(x.max(dim))
