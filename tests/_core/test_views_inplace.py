@@ -514,3 +514,9 @@ def test_a_number_that_was_filled_in_is_no_part_of_the_graph(dtype: Any) -> None
     before = y.grad_fn
     y.fill_(0)
     assert y.grad_fn.next_functions == ((before, 0),)
+
+
+def test_gradients_of_views_without_elements_are_constants() -> None:
+    x = lg.zeros(0, 3, requires_grad=True)
+    (gradient,) = lg.autograd.grad(x.as_strided((0, 3), (3, 1)).sin().sum(), x, create_graph=True)
+    assert gradient.shape == (0, 3) and not gradient.requires_grad

@@ -143,3 +143,10 @@ def test_parameters_can_shrink_between_passes() -> None:
         lg.cat((p, p)).sum().backward()
         assert p.grad is not None
         assert p.grad.tolist() == [2] * size
+
+
+def test_leaves_of_another_dtype_are_told_apart_by_who_they_are() -> None:
+    layer = lg.nn.Linear(3, 2).double()  # whose parameters have been given other memory
+    x = lg.ones(4, 3, dtype=lg.float64, requires_grad=True)
+    found = lg.autograd.grad(layer(x).pow(2).sum(), [x, *layer.parameters()])
+    assert [g.shape for g in found] == [(4, 3), (2, 3), (2,)]

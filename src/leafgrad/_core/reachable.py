@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,10 +73,15 @@ def paths_to(roots: Sequence[Edge], targets: set[Any], targets_run: bool) -> tup
     return wanted, False
 
 
-def is_used_since(roots: Sequence[Edge], leaf: Any, since: int) -> bool:
-    """Does an edge lead to a leaf that was recorded after the time `since`, or is it a root?"""
-    nodes = reach(roots)[0].values()
-    return leaf in roots or any([node.order < since and leaf in node.inputs for node in nodes])
+def last_uses(roots: Sequence[Edge]) -> dict[Any, int]:
+    """For each leaf the order of the last node that uses it; orders go down. A root is in use now."""
+    found: dict[Any, int] = {}
+    for node in reach(roots)[0].values():
+        for i in node.inputs:
+            if i is not None and not isinstance(i, Node) and node.order < found.get(i, 1):
+                found[i] = node.order
+    found.update(dict.fromkeys(roots, -sys.maxsize))
+    return found
 
 
 def edges_to_leaves(roots: Sequence[Edge], wanted: dict[Any, bool] | None) -> dict[Any, int]:

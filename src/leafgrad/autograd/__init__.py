@@ -15,7 +15,7 @@ import numpy as np
 
 from leafgrad import _missing, errors
 from leafgrad._core import engine, overrides
-from leafgrad._core.reachable import is_used_since
+from leafgrad._core.reachable import last_uses
 from leafgrad._core.recorder import edge
 from leafgrad._core.tensor import TensorBase, is_silent, wrap
 from leafgrad.autograd import graph
@@ -281,14 +281,20 @@ def values_of(inputs: Any, function: str) -> tuple[Any, ...]:
 def current(roots: Sequence[Any], wanted: Sequence[Any]) -> Sequence[Any]:
     """The places that gradients are asked for; in the place of a leaf that was used only before it was given other
     memory (`set_`), one that no edge leads to."""
-    found = []
-    for value, place in zip(wanted, places(wanted), strict=True):
-        since = graph.accumulates_since(value)
-        if since < 1 and not is_used_since([edge(root) for root in roots], place, since):
-            place = wrap(place.array)
-            place.needs_grad = True
-        found.append(place)
-    return found
+    found = places(wanted)
+    since = [graph.accumulates_since(value) for value in wanted]
+    if all([order == 1 for order in since]):
+        return found
+    uses = last_uses([edge(root) for root in roots])
+    return [
+        place if order == 1 or uses.get(place, 1) < order else unused_like(place) for place, order in zip(found, since)
+    ]
+
+
+def unused_like(leaf: Any) -> Any:
+    other = wrap(leaf.array)
+    other.needs_grad = True
+    return other
 
 
 def places(values: Sequence[Any]) -> tuple[Any, ...]:

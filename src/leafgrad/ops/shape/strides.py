@@ -19,7 +19,7 @@ from leafgrad._core.views import link
 from leafgrad._layouts import is_dense, steps_of
 from leafgrad.ops.registry import op, with_kernel
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.view_history import ViewFamily, address, view_steps_backward
+from leafgrad.ops.shape.view_history import ViewFamily, address, put_back
 from leafgrad.ops.signature import Shape, Tensor
 
 A = Any  # an array, or a tensor under create_graph
@@ -167,7 +167,7 @@ class as_strided(ViewFamily):
         return link_strided(result, input, geometry)
 
     def vjp(g: A, geometry: A) -> A:
-        return view_steps_backward(g, ((as_strided, (geometry,)),), (geometry.own_shape, None, None))
+        return put_back(g, ((as_strided, (geometry,)),), (geometry.own_shape, None, None))
 
     samples = lambda t: [
         S(t(6, contiguous=True), (2, 3), (3, 1)),

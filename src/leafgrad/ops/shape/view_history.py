@@ -16,7 +16,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.modes import switches
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap_node
+from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap, wrap_node
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, bind_view
 from leafgrad.ops.registry import Family, op, registry
@@ -177,7 +177,7 @@ class view_steps(ViewFamily):
 
     def vjp(g: A, steps: A, form: A) -> A:
         # nothing is saved where the base was detached before the view followed it: see `replay`
-        return None if form is None else view_steps_backward(g, steps, form)
+        return None if form is None else put_back(g, steps, form)
 
     samples = lambda t: [
         S(
@@ -187,6 +187,13 @@ class view_steps(ViewFamily):
         ),
         S(t(2, 1, contiguous=True), ((registry["expand"], ((2, 3),)),), ((2, 1), t(0).array.dtype, None)),
     ]
+
+
+def put_back(g: A, steps: Any, form: Any) -> A:
+    """The gradient of a view's base. Where the view has no elements it is a constant in PyTorch, without a graph."""
+    if isinstance(g, TensorBase) and g.array.size == 0:
+        return wrap(view_steps_backward(g.array, steps, form))
+    return view_steps_backward(g, steps, form)
 
 
 @op
