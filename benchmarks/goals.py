@@ -44,4 +44,11 @@ GOALS: dict[str, float] = {
 }
 
 # What a profile says of those that have missed their goal on the machines where they were looked at.
-PROFILES: dict[str, str] = {}
+OF_LBFGS = "the history is gone through twice, 160 MB, which takes 4.1 to 4.4 ms of CPU time."
+PROFILES: dict[str, str] = {
+    "Hessian-vector product, 1,000 variables": "1.15 million instructions, 0.83 of them in the two passes, and no "
+    "function has more than a twentieth: look-ups, tuples, rules in Python, and one tensor for each recorded step.",
+    "Muon, 4 tensors": "three fifths are the products of bfloat16, a tenth the packing of their operands.",
+    "LBFGS, 4 tensors": OF_LBFGS,
+    "LBFGS, 400 tensors": OF_LBFGS,
+}
