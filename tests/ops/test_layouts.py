@@ -64,6 +64,12 @@ def test_values_are_those_of_a_contiguous_tensor(view: str) -> None:
     assert x.double().tolist() == plain.tolist()
 
 
+def test_the_size_of_a_storage_counts_its_memory() -> None:
+    x = torch.ones(10, 100)
+    for storage in (x.untyped_storage(), x[0].untyped_storage(), torch.TypedStorage(1000)):
+        assert 0 <= sys.getsizeof(storage) - 4000 < 200
+
+
 def test_storages_with_a_dtype_are_deprecated_as_in_pytorch_which_is_said_once() -> None:
     program = "import leafgrad as torch; torch.ones(2).storage(); torch.FloatStorage(3)"
     ran = subprocess.run([sys.executable, "-W", "always", "-c", program], capture_output=True, text=True, check=True)

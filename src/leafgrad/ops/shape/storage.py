@@ -55,6 +55,9 @@ class StorageBase:
 
     size = __len__
 
+    def __sizeof__(self) -> int:
+        return int(super().__sizeof__() + self._elements().nbytes)
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
 
