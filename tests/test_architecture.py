@@ -56,7 +56,6 @@ FILES: dict[str, tuple[str, str]] = {
     "fft": ("_tensor", ""),
     "functional": ("leafgrad", ""),
     "futures": ("", ""),
-    "fx": ("_absent", ""),
     "hub": ("_absent", ""),
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
     "library": ("_absent _library errors ops", ""),

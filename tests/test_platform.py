@@ -156,6 +156,7 @@ MODULES = """
     backends.cudnn backends.mkldnn backends.opt_einsum compiler cpu cuda distributed distributed.fsdp export fx hub jit
     library multiprocessing nn.parallel nn.parallel.distributed onnx utils._pytree utils.benchmark utils.cpp_extension
     utils.dlpack utils.mobile_optimizer utils.model_zoo version _dynamo
+    _subclasses _subclasses.fake_tensor fx.experimental fx.experimental.proxy_tensor fx.experimental.symbolic_shapes
 """
 
 
@@ -165,6 +166,17 @@ def test_modules_are_found_by_import_and_by_attribute(name: str) -> None:
     assert module.__doc__ and attrgetter(name)(torch) is module
     with pytest.raises(AttributeError):
         module.frobnicate
+
+
+def test_what_libraries_ask_of_tracers_is_answered_as_where_none_runs() -> None:
+    from leafgrad._subclasses.fake_tensor import is_fake
+    from leafgrad.fx.experimental import proxy_tensor, symbolic_shapes
+
+    assert is_fake(torch.ones(2)) is False and proxy_tensor.get_proxy_mode() is None
+    for question in (symbolic_shapes.guard_or_false, symbolic_shapes.statically_known_true):
+        assert question(torch.ones(2).numel() == 2) is True and question(torch.ones(2).numel() == 3) is False
+    with pytest.raises(NotImplementedError, match=r"leafgrad does not have torch\._subclasses\.fake_tensor\.FakeTens"):
+        torch._subclasses.fake_tensor.FakeTensorMode()
 
 
 def test_switches_are_kept() -> None:

@@ -1,4 +1,7 @@
-"""torch.fx for programs that import it: leafgrad does not trace programs into graphs that could be changed."""
+"""torch.fx for programs that import it: leafgrad does not trace programs into graphs that could be changed.
+
+May import `_absent` and `_missing`.
+"""
 
 from __future__ import annotations
 
