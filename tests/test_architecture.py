@@ -68,6 +68,7 @@ FILES: dict[str, tuple[str, str]] = {
     "overrides": ("leafgrad _core _missing _tensor nn ops", ""),
     "profiler": ("autograd errors", ""),
     "quantization": ("_absent", ""),
+    "quasirandom": ("leafgrad errors", ""),
     "random": ("ops", ""),
     "return_types": ("", ""),
     "serialization": ("_device _files errors types", ""),
@@ -127,7 +128,8 @@ TORCH_NAMES = {
 TORCH_NAMES |= {"fft", "linalg", "serialization", "special", "storage", "utils"}
 TORCH_NAMES |= {"amp", "backends", "compiler", "cpu", "distributed", "export", "fx", "hub", "jit", "library", "mps"}
 TORCH_NAMES |= {"distributions", "mtia", "multiprocessing", "onnx", "testing", "torch_version", "version", "xpu"}
-TORCH_NAMES |= {"ao", "functional", "futures", "masked", "nested", "quantization", "signal", "sparse", "types"}
+TORCH_NAMES |= {"ao", "functional", "futures", "masked", "nested", "quantization", "quasirandom", "signal"}
+TORCH_NAMES |= {"sparse", "types"}
 
 
 class Import(NamedTuple):

@@ -104,8 +104,8 @@ _einops.wait_for_einops()
 _PARTS = """
     __config__ __future__ _C _custom_ops _dynamo _inductor _jit_internal _prims_common _subclasses _vmap_internals
     accelerator amp ao backends compiler cpu cuda distributed export fft func functional futures fx hub io jit library
-    linalg masked mps mtia multiprocessing nested nn onnx optim overrides profiler quantization random serialization
-    signal sparse special storage testing torch_version types utils version xpu
+    linalg masked mps mtia multiprocessing nested nn onnx optim overrides profiler quantization quasirandom random
+    serialization signal sparse special storage testing torch_version types utils version xpu
 """
 _MIXED_PRECISION = """
     autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype

@@ -12,6 +12,7 @@ from leafgrad import _dynamo as _dynamo
 from leafgrad import _inductor as _inductor
 from leafgrad import _jit_internal as _jit_internal
 from leafgrad import _prims_common as _prims_common
+from leafgrad import _subclasses as _subclasses
 from leafgrad import _vmap_internals as _vmap_internals
 from leafgrad import accelerator as accelerator
 from leafgrad import amp as amp
@@ -46,6 +47,7 @@ from leafgrad import optim as optim
 from leafgrad import overrides as overrides
 from leafgrad import profiler as profiler
 from leafgrad import quantization as quantization
+from leafgrad import quasirandom as quasirandom
 from leafgrad import random as random
 from leafgrad import return_types as return_types
 from leafgrad import serialization as serialization

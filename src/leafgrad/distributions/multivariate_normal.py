@@ -9,6 +9,7 @@ from typing import Any
 import leafgrad as torch
 from leafgrad import Tensor
 from leafgrad.distributions import constraints
+from leafgrad.distributions.distribution import Distribution as Distribution  # programs import it from here too
 from leafgrad.distributions.distribution import Parametric, Size
 from leafgrad.distributions.utils import _standard_normal, lazy_property
 
