@@ -179,6 +179,13 @@ def test_what_libraries_ask_of_tracers_is_answered_as_where_none_runs() -> None:
         torch._subclasses.fake_tensor.FakeTensorMode()
 
 
+def test_limits_of_dtypes_that_are_only_names() -> None:
+    info = torch.finfo(torch.float8_e4m3fn)
+    assert (info.bits, info.eps, info.min, info.max, info.tiny) == (8, 0.125, -448.0, 448.0, 0.015625)
+    assert repr(torch.finfo(torch.float8_e8m0fnu)).startswith("finfo(resolution=1, min=5.87747e-39, max=1.70141e+38")
+    assert torch.finfo(torch.bfloat16).max == 3.3895313892515355e38
+
+
 def test_switches_are_kept() -> None:
     cudnn = torch.backends.cudnn
     with cudnn.flags(enabled=False, benchmark=True):

@@ -229,6 +229,16 @@ def _limited(name: str, type: Any) -> dtype:
 
 _python_type = type
 
+# Of dtypes that NumPy does not have: eps, min, max, the smallest normal number, the resolution in decimals.
+LIMITS_OF_NAMES = {
+    "bfloat16": (2.0**-7, -(2.0**128 - 2.0**120), 2.0**128 - 2.0**120, 2.0**-126, 0.01),
+    "float8_e4m3fn": (2.0**-3, -448.0, 448.0, 2.0**-6, 1.0),
+    "float8_e4m3fnuz": (2.0**-3, -240.0, 240.0, 2.0**-7, 1.0),
+    "float8_e5m2": (2.0**-2, -57344.0, 57344.0, 2.0**-14, 1.0),
+    "float8_e5m2fnuz": (2.0**-3, -57344.0, 57344.0, 2.0**-15, 1.0),
+    "float8_e8m0fnu": (1.0, 2.0**-127, 2.0**127, 2.0**-127, 1.0),
+}
+
 
 class finfo:
     """finfo(dtype): the limits of a floating dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
@@ -238,19 +248,17 @@ class finfo:
         if d.category < FLOAT:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d}'")
         real = d.to_real()
-        if real is bfloat16:
-            import ml_dtypes
-
-            limits: Any = ml_dtypes.finfo
+        if real.name in LIMITS_OF_NAMES:
+            self.eps, self.min, self.max, self.tiny, self.resolution = LIMITS_OF_NAMES[real.name]
         else:
-            limits = np.finfo
-        info = limits(real.np)
+            info = np.finfo(real.np)
+            self.eps = float(info.eps)
+            self.min = float(info.min)
+            self.max = float(info.max)
+            self.tiny = float(info.smallest_normal)
+            self.resolution = 10.0**-info.precision
+        self.smallest_normal = self.tiny
         self.bits = real.itemsize * 8
-        self.eps = float(info.eps)
-        self.max = float(info.max)
-        self.min = float(info.min)
-        self.tiny = self.smallest_normal = float(info.smallest_normal)
-        self.resolution = 10.0**-info.precision
         self.dtype = real.name
 
     def __repr__(self) -> str:
