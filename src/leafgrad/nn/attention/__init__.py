@@ -1,4 +1,8 @@
-"""leafgrad.nn.attention: which algorithm computes attention. There is one here, as good as PyTorch's for CPUs."""
+"""leafgrad.nn.attention: which algorithm computes attention (there is one here, as good as PyTorch's for CPUs), and
+attention by functions of scores.
+
+May import `_missing`, `errors` and `leafgrad`.
+"""
 
 from __future__ import annotations
 
