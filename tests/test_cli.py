@@ -93,9 +93,14 @@ def test_classes_have_the_names_of_pytorch(scripts: Scripts) -> None:
     result = scripts.run("""
         import pickle
         import sys
+        import typing
         import torch
         from torch import nn, optim
 
+        class Net(nn.Linear):
+            depth: int
+
+        assert typing.get_type_hints(Net)["depth"] is int and typing.get_type_hints(optim.AdamW)
         x = torch.ones(2, requires_grad=True)
         print(torch.__name__, type(x), type(x.dtype), type(x.device), type(x.shape), type((x * x).grad_fn))
         print(nn.Linear, nn.Parameter, nn.MultiheadAttention, nn.ParameterList)

@@ -86,7 +86,8 @@ def explain_missing_names(module: ModuleType) -> None:
 
 def name_classes_as_torch(module: ModuleType) -> None:
     """Programs print classes, compare their names and look for their modules: the public ones of a module get the
-    names that they have in PyTorch."""
+    names that they have in PyTorch, and the module is known by that name as well (`typing` looks there for the names in
+    annotations)."""
     if module is sys.modules["leafgrad"]:  # which defines none
         return
     inside = module.__name__.removeprefix("leafgrad.")
@@ -95,6 +96,9 @@ def name_classes_as_torch(module: ModuleType) -> None:
     for found in list(_missing.names_of(module).values()):
         if isinstance(found, type) and found.__module__ == module.__name__ and found.__qualname__ == found.__name__:
             found.__module__ = place_of_class(inside, found.__name__)
+            if found.__module__ == f"torch.{inside}" and found.__module__ not in sys.modules:
+                explain_missing_names(module)
+                sys.modules[found.__module__] = module
 
 
 def spec_with_torch_classes(name: str, path: Sequence[str] | None) -> importlib.machinery.ModuleSpec | None:

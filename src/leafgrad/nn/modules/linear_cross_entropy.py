@@ -26,7 +26,7 @@ class LinearCrossEntropyOptions:
     batch_chunk_size: int | None = None
     chunking_method: str | None = "auto"
     acc_policy: str = "auto"
-    acc_dtype: Dtype | None = None
+    acc_dtype: Any = None  # a dtype
 
     def __post_init__(self) -> None:
         size, method = self.batch_chunk_size, self.chunking_method
