@@ -52,6 +52,30 @@ def test_a_rate_that_was_changed_stays_changed() -> None:
     assert schedule.get_last_lr() == [4.0]
 
 
+class Wrapper(optim.Optimizer):
+    """Passes on what it is asked to do, and leaves out `Optimizer.__init__`, as libraries do."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.optimizer = optimizer
+
+    @property
+    def param_groups(self) -> Any:  # type: ignore[override]
+        return self.optimizer.param_groups
+
+    def step(self, closure: Any = None) -> Any:
+        return self.optimizer.step(closure)
+
+
+def test_schedules_of_an_optimizer_that_wraps_another() -> None:
+    optimizer = Wrapper(sgd())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # "lr_scheduler.step() before optimizer.step()"
+        schedule = lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+        optimizer.step()
+        schedule.step()
+    assert optimizer.param_groups[0]["lr"] == 0.5
+
+
 def test_any_epoch_by_the_closed_form() -> None:
     optimizer = sgd()
     lr_scheduler.ConstantLR(optimizer)

@@ -34,7 +34,6 @@ class Config(SimpleNamespace):
 
 
 config = Config(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8)
-globals().update(_absent.refused(__name__, "leafgrad does not have {name}: it compiles nothing", "OptimizedModule"))
 globals().update(
     _absent.answers(
         __name__, reset=None, is_compiling=False, optimize=same, mark_dynamic=None, maybe_mark_dynamic=None,
@@ -42,4 +41,6 @@ globals().update(
     )
 )  # fmt: skip
 
-__getattr__ = _missing.attributes_of(__name__, {"exc": "exc", "utils": "utils"})
+__getattr__ = _missing.attributes_of(
+    __name__, {"OptimizedModule": "eval_frame", "eval_frame": "eval_frame", "exc": "exc", "utils": "utils"}
+)

@@ -30,9 +30,11 @@ class Hooked:
     """The hooks of one optimiser, which are no part of its state."""
 
     step: Any
-    _watched_step: Any  # what a schedule found
-    _step_pre_hooks: Any
-    _step_post_hooks: Any
+    # An optimiser that wraps another one may leave out `__init__`, and has these all the same.
+    _stepped = False
+    _watched_step: Any = None  # what a schedule found
+    _step_pre_hooks: Any = None
+    _step_post_hooks: Any = None
     _saving_hooks: dict[str, Hooks]
 
     def _start_without_hooks(self) -> None:
