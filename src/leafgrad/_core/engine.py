@@ -28,7 +28,7 @@ from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.held import HELD_ONCE, free_memory, holders, last_view, movable
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
-from leafgrad._core.origin import COMPILED, internal_files, recorded_pass, this_thread
+from leafgrad._core.origin import COMPILED, internal_files, this_thread
 from leafgrad._core.reachable import edges_to_leaves, paths_to, reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, messages, unusable
@@ -359,11 +359,8 @@ def run_special(
     if deliver:
         event_at(BACKWARD, frame.f_code, frame.f_lasti)
     freed = None if keep_graph else Freed(frame.f_code, frame.f_lasti)
-    outer = recorded_pass.frames
-    if on_tensors:
-        recorded_pass.frames = (_getframe(0), frame)
-        if special is not None and state.depth % NESTED != NESTED - 1:  # in this thread
-            special.line = (this_thread(), frame)
+    if special is not None and special.on_tensors and state.depth % NESTED != NESTED - 1:  # in this thread
+        special.line = (this_thread(), frame)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
@@ -386,7 +383,6 @@ def run_special(
                 arrived[leaf] = passed_hooks(leaf, g, on_tensors)
         return arrived
     finally:
-        recorded_pass.frames = outer
         state.passes.pop()
         state.depth -= 1
 
