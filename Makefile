@@ -41,7 +41,8 @@ VENV_DOCS := .venv-docs$(OWN)
 WHEELS := build/wheels$(OWN)
 SOURCES := pyproject.toml setup.py README.md LICENSE $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.c' -o -name '*.h')
 
-.PHONY: demo check lint format test-fast test test-torch test-browser test-oldest sanitize bench docs dist clean clean-inplace
+.PHONY: demo check lint format test-fast test test-torch test-browser test-oldest sanitize bench docs dist clean \
+  clean-inplace environments
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -135,6 +136,9 @@ clean-inplace:
 	@find src \( -name '*.so' -o -name '*.pyd' \) -print -delete | sed 's/^/==> removed in-place build /'
 
 # The environments. Files named after what has been done say when it has to be done again.
+
+# Those of all tests, without that of the sanitizers: two builds at once would be in each other's way in build/.
+environments: $(VENV)/installed $(VENV_TORCH)/installed $(VENV_OLDEST)/tools $(VENV_BROWSER)/tools
 
 $(foreach venv,$(VENV) $(VENV_SANITIZE) $(VENV_TORCH) $(VENV_OLDEST) $(VENV_BROWSER) $(VENV_LINT) $(VENV_DIST) $(VENV_DOCS),$(venv)/bin/python):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

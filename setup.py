@@ -7,8 +7,8 @@ Everything else about the package is declared in pyproject.toml. The environment
     0       plain Python
     1       compile, and fail if that is not possible
 
-LEAFGRAD_SANITIZE=1 builds what is written in C with the address and undefined behaviour sanitizers of gcc and clang;
-such a build runs in an interpreter into which their library was loaded first (LD_PRELOAD).
+LEAFGRAD_SANITIZE=1 builds what is written in C, and only that, with the address and undefined behaviour sanitizers of
+gcc and clang; such a build runs in an interpreter into which their library was loaded first (LD_PRELOAD).
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ HOT_MODULES = [
 # Written in C, on NumPy's C API: leafgrad/kernels/<name>.c, and flags of its own.
 KERNELS = "src/leafgrad/kernels"
 VECTORISED = ["-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math"]
-if "gcc" in (sysconfig.get_config_var("CC") or ""):
-    # gcc would begin a loop where memory is aligned, and so add up in an order that depends on where an array lies
+GCC = "gcc" in (sysconfig.get_config_var("CC") or "")
+if GCC:
+    # it would begin a loop where memory is aligned, and so add up in an order that depends on where an array lies
     VECTORISED += ["--param", "vect-max-peeling-for-alignment=0"]
 NATIVE: dict[str, list[str]] = {
     "_loops": [],
@@ -98,6 +99,11 @@ WANTED = os.environ.get("LEAFGRAD_COMPILE", "").strip().lower()
 COMPILE_OFF = WANTED in {"0", "no", "off", "false"}
 COMPILE_REQUIRED = WANTED in {"1", "yes", "on", "true"}
 SANITIZE = os.environ.get("LEAFGRAD_SANITIZE") == "1"
+# With -O3 gcc takes more than five minutes for the convolutions, most of it for checks in loops that it has unrolled. The
+# same checks at -O1, and as calls instead of inlined code, take forty seconds. -g1 is enough to name lines.
+CHECKED = ["-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"] if SANITIZE else []
+if CHECKED and GCC:
+    CHECKED += ["--param", "asan-instrumentation-with-call-threshold=0"]
 
 
 def say(message: str) -> None:
@@ -181,15 +187,14 @@ def native_extensions() -> list[Extension]:
     translate_kernels()
     windows = sys.platform == "win32"
     usual = ["/O2"] if windows else ["-O3", "-g0", "-pthread"]
-    checked = ["-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"] if SANITIZE else []
     return [
         Extension(
             f"leafgrad.kernels.{name}",
             [f"{KERNELS}/{name}.c"],
             depends=sorted(headers_of(Path(KERNELS, f"{name}.c"))),
             include_dirs=[numpy.get_include(), GENERATED],
-            extra_compile_args=usual if windows else [*usual, *flags, *checked],
-            extra_link_args=[] if windows else ["-pthread", *(checked or SMALL)],
+            extra_compile_args=usual if windows else [*usual, *flags, *CHECKED],
+            extra_link_args=[] if windows else ["-pthread", *(CHECKED or SMALL)],
             libraries=[] if windows else ["m"],
             optional=not COMPILE_REQUIRED,  # setuptools warns and goes on without it
         )
@@ -201,7 +206,8 @@ def all_extensions() -> list[Extension]:
     if COMPILE_OFF:
         say_plain("LEAFGRAD_COMPILE=0")
         return []
-    return hot_extensions() + native_extensions()
+    # The sanitizers check C that people have written; what mypyc generates would only take its time to compile.
+    return native_extensions() if SANITIZE else hot_extensions() + native_extensions()
 
 
 def readme() -> str:
@@ -213,7 +219,12 @@ def readme() -> str:
 
 
 class OptionalBuildExt(build_ext):
-    """build_ext that gives up on the compiled form, not on the installation."""
+    """build_ext that compiles extensions side by side, and gives up on the compiled form, not on the installation."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = os.cpu_count()
 
     def run(self) -> None:
         beside_the_source = bool(self.inplace)

@@ -1,9 +1,9 @@
-"""The executor: the one way in which an operation is computed, and a tensor made of its result.
+"""The executor: runs the kernel of an operation and wraps its result in a tensor.
 
     execute(op, arrays, options, out)      runs a kernel on arrays: forward, in place, into `out`, in a gradient rule on
                                            tensors, in an optimiser's step, in a random fill
-    bind(op, tensors, options, arrays)     the same on tensors: runs the kernel and, if a gradient may be wanted, leaves
-                                           a node behind. `arrays` are the values, where they are not the tensors' own
+    bind(op, tensors, options, arrays)     the same on tensors: runs the kernel and records a node if an input requires
+                                           grad. `arrays` are the values, where they are not the tensors' own
     bind_many                              for operations with several results
     binary                                 the short cut for two operands
 
@@ -113,7 +113,7 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
             links.refresh_copies(tensors)
         out = kernel(*arrays, *options)
     except MemoryError:
-        return bind_in_modes(op, tensors, options, arrays)  # whose `execute` finds the words for it
+        return bind_in_modes(op, tensors, options, arrays)  # whose `execute` raises PyTorch's error
     if out.__class__ is not ndarray:
         out = as_array(out)
     needed = False
@@ -121,7 +121,7 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     for t in tensors:
         if t is not None:
             if t.rare is not None:
-                if out.dtype.kind not in "biu":  # those have no history, whatever became of that of a view
+                if out.dtype.kind not in "biu":  # integers and bools are not differentiable
                     settle(t)
                 unusual = True
             if t.needs_grad:
@@ -187,7 +187,7 @@ def bind_finding(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = ()
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Applicable:
-    """An operation as gradient rules call it: with normalised arguments, on arrays or on tensors."""
+    """An operation as gradient rules call it, with normalised arguments: on arrays, or recorded on tensors."""
 
     core: Op
     option_count: int
@@ -263,7 +263,7 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     try:
         out = kernel(x, y)
     except (ValueError, MemoryError):
-        return links.mixed_binary(op, a, other)  # which finds the words for it
+        return links.mixed_binary(op, a, other)  # which raises PyTorch's error
     if out.__class__ is not ndarray:
         out = asarray(out)  # a scalar: batches have dtypes of their own and do not come here
     edge_a: Any = None
@@ -307,7 +307,9 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         node.saved = _NOTHING_SAVED
         node.versions = None
     else:
-        keep(node, op.keep(mask) if kept == UNREAD else kept, (x, y, out), (a.version, b.version, result.version))
+        if kept == UNREAD:
+            kept = op.keep(mask)
+        save_operands(node, kept, (x, y, out), (a.version, b.version, result.version))
     node.op = op
     node.inputs = (edge_a, edge_b)
     node.order = take_order()
@@ -319,8 +321,8 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     return result
 
 
-def keep(node: Node, kept: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:
-    """What a node of two operands saves of (a, b, result)."""
+def save_operands(node: Node, kept: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:
+    """Save those of (a, b, result) whose bit is set in `kept` (see Op.keep), and their versions."""
     saved: list[Any] = []
     counts: list[Any] = []
     for i in range(3):

@@ -1,15 +1,14 @@
-"""The engine: the one place where a graph is walked backward.
+"""The engine: backward passes.
 
-The chain rule, node by node. Start with the gradient of the result with respect to itself, one. Take the most
-recently recorded node that has a gradient waiting; nothing recorded before it can add to that gradient any more, so
-it is complete. Ask the node's rule what this means for each of its inputs, and let that wait at the nodes the inputs
-came from. Gradients that meet at the same place add up. When no node is left, what arrived at the leaves is the
-answer.
+`walk` is the chain rule, node by node. It starts with the gradient of the result with respect to itself, one. Of the
+nodes for which a gradient waits it takes the most recently recorded one: only nodes that were recorded later can send
+it gradients, and those have run, so its gradient is complete. The node's rule returns a gradient for each input, which
+is added to what waits at the node (or leaf) where that input came from. When no node is left, the leaves have theirs.
 
 In an ordinary backward pass the gradients are plain NumPy arrays: nothing is wrapped and nothing recorded. With
 `create_graph=True` they are tensors, the very same rules run on them, and so the backward pass itself becomes a
-graph that can be differentiated again, to any order. `walk` is the chain rule; what is unusual about a pass, or about a
-node, is in leafgrad/_core/special.py.
+graph that can be differentiated again, to any order. Hooks, passes to some tensors only, gradients that are tensors and
+modes are handled in leafgrad/_core/special.py.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from leafgrad._core.events import BACKWARD, event_at
 from leafgrad._core.held import HELD_ONCE, free_memory, holders, last_view, movable
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
-from leafgrad._core.origin import COMPILED, internal_files, recorded_pass, this_thread
+from leafgrad._core.origin import COMPILED, internal_files, this_thread
 from leafgrad._core.reachable import edges_to_leaves, paths_to, reach
 from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, messages, unusable
 from leafgrad._core.sequence import put_in_sequence
-from leafgrad._core.special import ORDINARY, STOP, Special, passed_hooks
+from leafgrad._core.special import ORDINARY, STOP, Special, after_hooks
 from leafgrad._core.tensor import TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
 from leafgrad._core.threads import Lock
@@ -58,16 +57,17 @@ _accumulating: Final = Lock()
 def walk(
     roots: Sequence[Edge], gradients: Sequence[Gradient], freed: Freed | None, special: Special | None
 ) -> tuple[dict[Any, Gradient], set[Any]]:
-    """Send `gradients` backward from `roots`. Returns what arrived at each leaf, and the set of those whose array is
-    nobody else's. `freed` replaces saved values, unless the graph is kept. An ordinary pass has no `special`."""
-    waiting: dict[Any, Gradient] = {}  # gradients on their way, by the place they wait at; at leaves, to the end
-    ours: set[Any] = set()  # places where the waiting array was made by this walk, so that it may be added to in place
-    heap: list[tuple[int, Node]] = []  # the nodes with a gradient waiting, the most recently recorded first,
-    alone: Node | None = None  # or, most of the time, there is just one; then its gradient is `for_alone`
-    for_alone: Gradient = None
+    """Send `gradients` backward from `roots`. Returns the gradient of each leaf, and the set of those leaves whose
+    gradient is an array that nothing else refers to. `freed` replaces saved values, unless the graph is kept (None). An
+    ordinary pass has no `special`."""
+    waiting: dict[Any, Gradient] = {}  # the gradients so far, by node or leaf; those of leaves stay to the end
+    ours: set[Any] = set()  # nodes and leaves whose waiting array was made by this walk: it may be added to in place
+    heap: list[tuple[int, Node]] = []  # the nodes in `waiting`, the most recently recorded first
+    alone: Node | None = None  # most of the time only one node waits: it is here, not in the heap,
+    for_alone: Gradient = None  # and this is its gradient
     consuming = special is None and freed is not None
-    fits = special is not None and special.on_tensors  # such gradients come in the form of the place that they go to
-    g: Gradient = list(gradients)  # what the current node was given; a list for several results, as at the start
+    fits = special is not None and special.on_tensors  # `in_form` has unbroadcast them already
+    g: Gradient = list(gradients)  # the gradient of the current node; a list for several results, as at the start
     targets: Any = roots if special is None else special.wanted_among(roots)
     results: Any = special.in_form(targets, gradients) if special is not None and fits else gradients
     while True:
@@ -76,13 +76,13 @@ def walk(
             position += 1
             if target is None:
                 continue
-            r = results[position]  # None if no gradient came of it: places are told that as well
+            r = results[position]  # None if the rule has no gradient for it; the node is visited all the same
             if isinstance(target, Node):
                 if alone is None and not heap and r is not None:
                     alone = target
                     for_alone = r
                     continue
-                if alone is not None:  # no longer alone: both wait like all others
+                if alone is not None:  # a second node waits: both go to the heap
                     send(waiting, ours, heap, alone, for_alone, fits)
                     alone = None
                 send(waiting, ours, heap, target, r, fits)
@@ -137,7 +137,7 @@ def walk(
 
 
 def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g: Gradient, fits: bool) -> None:
-    """A gradient for a leaf, where it waits to the end of the walk."""
+    """Add a gradient to what waits at a leaf. `g` is what the rule was given that returned it."""
     if r is None:
         return
     if not fits:
@@ -168,7 +168,7 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
 def send(
     waiting: dict[Any, Gradient], ours: set[Any], heap: list[tuple[int, Node]], node: Node, r: Gradient, fits: bool
 ) -> None:
-    """A gradient for a node that is not the only one: it waits there, added to what waits already."""
+    """Add a gradient to what waits at a node, and put the node into the heap."""
     if not fits and r is not None and (r.dtype is not node.dtype or r.shape != node.shape):
         r = unbroadcast(r, node.shape, node.dtype)
     sofar = waiting.get(node)
@@ -182,7 +182,7 @@ def send(
 
 
 def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gradient, r: Gradient) -> None:
-    """Another gradient for a place where one waits already."""
+    """Add another gradient to the one that waits at a node or leaf."""
     owned = target in ours
     # in place saves memory; for small arrays NumPy's checks cost more than a new one
     if owned and sofar.size > SMALL:
@@ -197,7 +197,7 @@ def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gra
 
 
 def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], node: Output, g: Gradient) -> None:
-    """The gradient of one result of several takes its place among those of the operation."""
+    """Put the gradient of one of several results into the list of gradients of the operation's node."""
     parent = node.parent
     if parent not in waiting:
         heappush(heap, (parent.order, parent))
@@ -210,7 +210,7 @@ def collect_output(waiting: dict[Any, Gradient], heap: list[tuple[int, Node]], n
     waiting[parent][node.index] = g if sofar is None else sofar + g
 
 
-# -- the two ways in --------------------------------------------------------------------------------------------------
+# -- entry points -----------------------------------------------------------------------------------------------------
 
 
 def backward(
@@ -227,7 +227,8 @@ def backward(
 
 
 def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
-    """`backward` in its most frequent form: from one root, to all leaves, the graph is freed and no mode on."""
+    """`backward` in its most frequent form, without the questions of `run`: from one root to all leaves, the graph is
+    freed, and no mode is on. Whatever else is asked for goes to `backward`."""
     thread: dict[str, Any] = state.__dict__  # at once: a single look at the state of a thread takes as long
     before = thread["recording"]
     if (
@@ -272,7 +273,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
 
 
 def call_back(callbacks: list[Any]) -> None:
-    """A pass has ended: call what was queued for that, also by those that are called."""
+    """Call what was queued for the end of a pass, including what these callbacks queue."""
     before, state.calling_back = state.calling_back, True
     try:
         callbacks[0] = None
@@ -305,8 +306,8 @@ def run(
     captured: set[Any] | None,
     deliver: bool,
 ) -> dict[Any, Gradient]:
-    """A pass of any kind. Recording is on exactly if the pass is to become a graph itself. While a mode wants to see
-    kernels, and in graphs that vmap left behind, rules run on tensors."""
+    """A backward pass of any kind. Its own operations are recorded if `create_graph`. Rules run on tensors then, and
+    while a mode wants to see their kernels, and in graphs that were recorded inside vmap."""
     batching = links.batching if switches.batched_graphs > 0 and not in_vmap() else None
     if batching is not None:
         push(batching)
@@ -352,23 +353,20 @@ def run_special(
     wanted: dict[Any, bool] | None,
     deliver: bool,
 ) -> dict[Any, Gradient]:
-    """Walk, and give the leaves what arrived at them. A rule may start a pass of its own; when such passes are nested
-    deeply, a new thread gives them a new stack."""
+    """`walk`, and then return the gradients of leaves or add them to `.grad`. A rule may start a backward pass itself;
+    every twentieth of such nested passes runs in a new thread, because a thread's stack is limited."""
     on_tensors = special is not None and special.on_tensors
     frame = origin.user_frame()
     if deliver:
         event_at(BACKWARD, frame.f_code, frame.f_lasti)
     freed = None if keep_graph else Freed(frame.f_code, frame.f_lasti)
-    outer = recorded_pass.frames
-    if on_tensors:
-        recorded_pass.frames = (_getframe(0), frame)
-        if special is not None and state.depth % NESTED != NESTED - 1:  # in this thread
-            special.line = (this_thread(), frame)
+    if special is not None and special.on_tensors and state.depth % NESTED != NESTED - 1:  # in this thread
+        special.line = (this_thread(), frame)
     state.depth += 1
     state.passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
         if wanted is not None and len(starts) == 1 and isinstance(starts[0], TensorBase) and starts[0] not in wanted:
-            passed_hooks(starts[0], gradients[0], on_tensors)  # it goes elsewhere: see paths_to
+            after_hooks(starts[0], gradients[0], on_tensors)  # called although it is not wanted: see paths_to
         if state.depth % NESTED:
             waiting, ours = walk(starts, gradients, freed, special)
         else:
@@ -383,10 +381,9 @@ def run_special(
                     g = last_view(g)
                 accumulate(leaf, g, owned, on_tensors)
             else:
-                arrived[leaf] = passed_hooks(leaf, g, on_tensors)
+                arrived[leaf] = after_hooks(leaf, g, on_tensors)
         return arrived
     finally:
-        recorded_pass.frames = outer
         state.passes.pop()
         state.depth -= 1
 
@@ -412,7 +409,7 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             return
     else:
         before = g
-        g, wanted = past_hooks(leaf, g, create_graph)
+        g, wanted = run_leaf_hooks(leaf, g, create_graph)
         if not wanted:
             return
         hooks = leaf.rare.hooks
@@ -452,8 +449,8 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         hooks.accumulated(leaf, leaf._grad.array if moved else g, create_graph)
 
 
-def past_hooks(leaf: TensorBase, g: Gradient, create_graph: bool) -> tuple[Gradient, bool]:
-    """What the hooks of a leaf with rare fields make of a gradient, and whether there is anything to add to `.grad`."""
+def run_leaf_hooks(leaf: TensorBase, g: Gradient, create_graph: bool) -> tuple[Gradient, bool]:
+    """The gradient of a leaf with rare fields after its hooks, and whether it is to be added to `.grad`."""
     rare = leaf.rare
     assert rare is not None
     silent = rare.view is not None and rare.view.silent

@@ -1,4 +1,4 @@
-"""Who else holds an array? What nobody else holds can be written to, or be moved instead of copied."""
+"""Reference counts of arrays: one that has no other references can be written to, or moved instead of copied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ getrefcount: Final[Any] = sys.getrefcount
 
 
 def free_memory(saved: tuple[Any, ...], g: Gradient) -> Any:
-    """A saved array in which a gradient fits and which nobody else holds, or None."""
+    """A saved array of the gradient's shape and dtype that has no other references, or None."""
     for i in range(len(saved)):
         if references(saved, i) == SAVED_ONLY:
             value = saved[i]
@@ -31,12 +31,12 @@ def references(saved: tuple[Any, ...], index: int) -> int:
     return int(getrefcount(value))
 
 
-# How many there are if only the saved values hold it. That is not the same number in the compiled form.
+# The count if only the saved values refer to it. It is not the same number in the compiled form.
 SAVED_ONLY: Final[int] = references((object(),), 0)
 
 
 def holders(view: Any) -> int:
-    """How many hold the array that this is a view of."""
+    """How many references there are to the array that this is a view of."""
     return int(getrefcount(view.base))
 
 
@@ -44,8 +44,8 @@ HELD_ONCE: Final[int] = holders(np.zeros(1).view())
 
 
 def movable(g: Gradient, form: Array) -> Any:
-    """The array that a gradient is a view of, all of it, if nobody else holds that: it may become `.grad` as it is,
-    as in PyTorch. None if it has to be copied."""
+    """The array that a gradient is a view of, if it shows all of it and nothing else refers to it: it may become
+    `.grad` as it is, as in PyTorch. None if the gradient has to be copied."""
     if g.__class__ is not ndarray or g.base.__class__ is not ndarray or g.base.shape != g.shape:
         return None
     if holders(g) > HELD_ONCE:
@@ -56,6 +56,6 @@ def movable(g: Gradient, form: Array) -> Any:
 
 
 def last_view(g: Gradient) -> Gradient:
-    """A new view of a gradient that was passed on by rules. If nobody else holds its array, it may be moved: who has
-    seen the gradient on its way and kept it holds the array, or another view of it."""
+    """A new view of a gradient, for `movable`: a hook or Function that has kept the gradient refers to the array, or to
+    another view of it, so the reference count of the array tells whether it may be moved."""
     return g.view() if g.__class__ is ndarray else g

@@ -1,9 +1,8 @@
 """Changes in place that compute straight into the memory they change. Hot, compiled.
 
-In general an in-place operation computes its result elsewhere and copies it (leafgrad/ops/inplace.py), which is always
-right. Nearly all of them are simpler: floats of one dtype, a result that has the shape of the target, no mode that has
-to be told. `change` does those; where anything is unusual, also anything that is an error, it leaves everything as it
-was and returns False, and the general way is taken.
+In general an in-place operation computes a new array and copies it (leafgrad/ops/inplace.py). Nearly all of them are
+simpler: floats of one dtype, a result that has the shape of the target, no mode on. `change` does those. In all other
+cases, errors included, it changes nothing and returns False, and the caller takes the general way.
 """
 
 from __future__ import annotations
@@ -124,8 +123,8 @@ def in_modes() -> bool:
 
 
 def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:
-    """Is there nothing to do about a change of x but to write, and to count it (`count_change`)? That is, is nothing
-    recorded and is no mode on. `b` and `c` are what the new values come from, if those are tensors."""
+    """Does a change of x consist of writing and `count_change` only, because nothing is recorded and no mode is on? `b`
+    and `c` are what the new values are computed from."""
     recording = state.recording  # first of all, see bind.execute
     if switches.modes and in_modes():
         return False
@@ -168,7 +167,7 @@ def write(x: TensorBase, op: Op, arguments: tuple[Any, ...]) -> None:
 
 
 def count_change(x: TensorBase) -> None:
-    """Count a change of the memory behind x, and remember the line for the error message it may cause."""
+    """Increase the version counter of x, and note the user's line for the error message that it may cause."""
     frame = origin.user_frame()
     version = x.version
     version[0] += 1

@@ -1,10 +1,10 @@
-"""Modes: whoever wants to see operations while they run, and may decide what becomes of them.
+"""Modes: objects that see operations while they run, and may compute them in another way.
 
 A thread has a stack of modes, the innermost last, and a few are shared by all threads. While there are none, the hot
-path asks a single question (`state.recording`) and computes. While there are some, every kernel goes through
-`execute_in_modes`: the innermost mode is given (op, arrays, options, out) and calls `below` for what the next one makes
-of it; at the bottom the kernel runs. Gradient rules take the same way (`run_rule_in_modes`), and if a mode says
-`wants_tensors`, backward passes run their rules on tensors, so that the kernels of a gradient are seen as well.
+path asks a single question (`state.recording`) and runs the kernel. While there are some, every kernel goes through
+`execute_in_modes`: the innermost mode is given (op, arrays, options, out) and returns a result of its own or calls
+`below`, the next mode; at the bottom the kernel runs. Gradient rules go through `run_rule_in_modes` in the same way. If
+a mode has `wants_tensors`, backward passes run their rules on tensors, so that the kernels of rules are seen as well.
 
     tangents (forward mode)     leafgrad.autograd.forward_ad            sees results
     batching (vmap)             leafgrad.func                           replaces kernels and rules
@@ -28,7 +28,7 @@ Rule = Callable[[Any, Any, Any, Any], Sequence[Any]]
 
 
 class Switches:
-    """Facts about the whole process that short ways have to know."""
+    """Facts about the whole process that the shortcuts of the hot path depend on."""
 
     __slots__ = (
         "autocasts",
@@ -46,12 +46,12 @@ class Switches:
 
     def __init__(self) -> None:
         self.autocasts: int = 0  # threads that compute in mixed precision, counted once for each `with autocast`
-        self.modes: int = 0  # modes that are on in any thread: to ask for those of a thread takes much longer
+        self.modes: int = 0  # modes that are on in any thread: to look up those of this thread takes much longer
         self.reordered: bool = False  # was a sequence number of a node ever set by hand?
         self.reshaped: bool = False  # was a tensor ever reshaped in place? Then the steps of views have to be checked
-        self.conjugated: bool = False  # was there ever a conjugate? It may have to be brought up to date
-        self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then the time at which it is called matters
-        self.checkpoints: dict[int, bool] = {}  # while there are any, backward passes say who they are
+        self.conjugated: bool = False  # was conj() ever called? Its copies may have to be brought up to date
+        self.leaf_hooks: bool = False  # has a leaf ever had a hook? Then it matters when the leaf gets its gradient
+        self.checkpoints: dict[int, bool] = {}  # while there are any, backward passes are listed in `state.passes`
         self.detached: int = 0  # nodes that are alive though a tensor that came from them was detached in place
         self.inference: int = 0  # threads in inference_mode
         self.inference_used: bool = False  # was any ever? Then there may be tensors of that mode that require grad
@@ -65,7 +65,7 @@ switches: Final = Switches()
 class Mode:
     """The base class: a mode overrides what it wants to see. As a context manager it is on in this thread."""
 
-    sees_operations: ClassVar[bool] = True  # False: only of changes in place, so the executor takes its short ways
+    sees_operations: ClassVar[bool] = True  # False: it sees changes in place only, and the executor does not call it
     asked_first: ClassVar[bool] = False  # is it asked before all others of its thread, whichever was switched on last?
     wants_tensors: ClassVar[bool] = False  # must gradient rules run on tensors while it is on?
     batches: ClassVar[bool] = False  # is it a vmap?
@@ -81,8 +81,8 @@ class Mode:
         return below(node, g, saved, inputs)
 
     def call(self, owner: Any, name: str, is_operation: bool, below: Callable[[], Any]) -> Any:
-        """What runs operations under a name of its own is called: a Function of the user's, which is an operation
-        itself, or a step of an optimiser, which is not."""
+        """Something with a name is called that runs operations: a Function of the user's, which is an operation
+        itself, or a step of an optimiser, which is not. `below` calls it."""
         return below()
 
     def run_pass(self, starts: Sequence[Any], delivers: bool, below: Callable[[], Any]) -> Any:
@@ -141,7 +141,7 @@ class Mode:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Observer(Mode):
-    """A mode that sees each operation once: what a kernel computes with other operations is its own business."""
+    """A mode that sees each operation once, and not the operations that its kernel is computed with."""
 
     wants_tensors: ClassVar[bool] = True
 
@@ -149,7 +149,7 @@ class Observer(Mode):
         self.inside = False
 
     def observe(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
-        """The result of an operation: that of `below`, or what is to stand in its place."""
+        """The result of an operation: that of `below`, or another one."""
         return below(op, arrays, options, out)
 
     def execute(self, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any, below: Below) -> Any:
@@ -225,7 +225,7 @@ def want_tensors() -> bool:
     return any([mode.wants_tensors for mode in current_modes()])
 
 
-# -- the long way -----------------------------------------------------------------------------------------------------
+# -- calling the modes ------------------------------------------------------------------------------------------------
 
 
 def execute_in_modes(bottom: Below, op: Op, arrays: Sequence[Any], options: tuple[Any, ...], out: Any) -> Any:
@@ -292,7 +292,7 @@ def recorded_in_modes(node: Any, tensors: Sequence[Any], out_versions: Sequence[
 
 
 def about_to_change(x: Any) -> None:
-    """Those who want to rescue the old values of a tensor, or to refuse its change, must do so now."""
+    """Modes may copy the old values of a tensor, or refuse the change."""
     for mode in current_modes():
         mode.about_to_change(x)
 

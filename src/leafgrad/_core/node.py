@@ -1,19 +1,18 @@
 """The graph: what is remembered of a computation so that it can be differentiated later.
 
-Every recorded operation leaves one `Node`. A node knows, for each input of its operation, where that input came
-from (another node, or a leaf tensor, or nothing that wants a gradient) and holds the values its gradient rule will
-ask for. That is all. Nodes point backward only, from results to inputs, so a graph dies with the last tensor that
-needs it, by reference counting alone.
+Every recorded operation leaves one `Node`. A node has an edge for each input of its operation (to another node, to a
+leaf tensor, or None if that input needs no gradient) and holds the values that its gradient rule needs. Nodes point
+backward only, from results to inputs, so a graph has no reference cycles and is freed with the last tensor that refers
+to it.
 
     x ──┐
         ├─▶ x*w ──▶ +b ──▶ loss            the forward computation, left to right
     w ──┘
-    leaf x ◀── Node(mul) ◀── Node(add)     what is recorded, and the way a gradient travels
+    leaf x ◀── Node(mul) ◀── Node(add)     what is recorded; gradients go along these edges
 
-The numbers that `take_order` hands out only ever go down. A node is always recorded after the nodes it points to, so
-"smallest number first" is an order in which every node comes before everything it depends on: the engine needs no
-other preparation. They are even; the odd ones are for nodes that are put before another one afterwards
-(leafgrad/autograd/grown_nodes.py).
+The numbers that `take_order` returns go down. A node is recorded after the nodes that it points to, so "smallest number
+first" is a topological order, and the engine needs no dependency counts. The numbers are even; odd ones are for nodes
+that are inserted before another one later (leafgrad/autograd/grown_nodes.py).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Array = Any  # an np.ndarray, or a NumPy scalar where the gradient has no dimens
 Edge = Any  # Node | leaf tensor | None
 Version = list[Any]  # [changes so far, (code object, offset) of the last one or None]; shared by all views of a memory
 
-UNCHANGING: Final[tuple[Any, ...]] = ([0], 0)  # the version of what a node saved for itself alone
+UNCHANGING: Final[tuple[Any, ...]] = ([0], 0)  # the version of saved values that no tensor shares, so none can change
 
 take_order: Final[Callable[[], int]] = itertools.count(0, -2).__next__
 
@@ -79,7 +78,7 @@ class Node:
 
 
 def plan_of(node: Node) -> tuple[int, ...]:
-    """Which places the saved values of a node came from."""
+    """Where the saved values of a node came from: see the places in op.py."""
     mask = 0
     for i, source in enumerate(node.inputs):
         if source is not None:
@@ -88,7 +87,7 @@ def plan_of(node: Node) -> tuple[int, ...]:
 
 
 class Freed:
-    """Stands where the saved values of a node were, after a backward pass has used them: which call, and when."""
+    """Replaces the saved values of a node after a backward pass has used them: its line, and when it ran."""
 
     __slots__ = ("code", "lasti", "order")
 
@@ -99,7 +98,7 @@ class Freed:
 
 
 class Output(Node):
-    """One result of an operation with several: it collects that result's gradient on behalf of `parent`."""
+    """One result of an operation with several: it collects that result's gradient and hands it to the node `parent`."""
 
     __slots__ = ("index", "parent")
 

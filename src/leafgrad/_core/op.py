@@ -1,4 +1,4 @@
-"""What recorder and engine know of an operation, and how an operation says what has to be saved for its gradient."""
+"""`Op`: an operation as the recorder and the engine see it: kernel, gradient rules, and what these save."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class GradientRules:
         self.backward = backward
         self.saves = saves
         self.saved_names = saved_names  # what PyTorch calls the saved values, in the order of `saves`
-        self.shown: dict[str, Any] = {}  # what it shows besides: see `shows` in ops/registry.py
+        self.shown: dict[str, Any] = {}  # further attributes of grad_fn: see `shows` in ops/registry.py
         self.hidden = hidden  # inputs that are never differentiated, which PyTorch does not show
-        # for large arrays that will not be needed again, because the graph is not kept
+        # used for large arrays when the graph is not kept, so that neither g nor saved arrays are needed again
         self.vjp_in_place = vjp_in_place
-        # what the node gives its hooks, if it stands for several of PyTorch's: see `passes_on` in ops/registry.py
+        # the gradients for hooks, if the node stands for several nodes of PyTorch's: see `passes_on` in ops/registry.py
         self.passed_on: Callable[[str, Any, Sequence[Any]], Any] | None = None
 
 
@@ -43,7 +43,7 @@ def unread(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[
 
 
 class Op:
-    """What recorder and engine know of an operation. Built by the `@op` decorator from one block in `leafgrad.ops`.
+    """An operation. Built by the `@op` decorator from one block in `leafgrad.ops`.
 
     `kernel(*arrays, *options)` computes on plain arrays. The gradient rules are read when the operation is recorded
     for the first time: no program uses all operations, and to read the rules of all would be a fifth of the time of
@@ -79,22 +79,22 @@ class Op:
         self.name = name
         self.node_name = node_name
         self.kernel = kernel
-        self.vmap = vmap  # how many samples are computed at once, and the names of the options: see leafgrad.func
+        self.vmap = vmap  # the batching rule, and the names of the options: see leafgrad.func
         self.backward: Backward = unread
         self.vjp_in_place: BackwardInPlace | None = None
-        self.plans: dict[int, tuple[int, ...]] = {}  # what `saves` has answered
-        self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # and in short, if the operation is one of two tensors
+        self.plans: dict[int, tuple[int, ...]] = {}  # by mask: what `saves` returned
+        self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # by mask, for two operands: what `keep` returned
         self.writes_into = False  # does the kernel take an array for its result as one more argument?
-        self.follows_layout = False  # does a result lie in memory as several operands do, element by element?
-        self.conjugated: Op | None = None  # the twin that serves complex numbers, see leafgrad.ops.registry
+        self.follows_layout = False  # is the memory layout of the result computed from those of the operands?
+        self.conjugated: Op | None = None  # the same operation with the rules of complex numbers: leafgrad.ops.registry
         self.node_class: Any = None
-        # Several nodes, where PyTorch records several: an expression and the names of the inputs in it, or a function
-        # that makes these of a node. It is for the eyes of users, see leafgrad.autograd.composition.
+        # What `next_functions` shows where PyTorch records several nodes: an expression and the names of the inputs in
+        # it, or a function that returns both for a node. See leafgrad.autograd.composition.
         self.composition: Any = None
         self.rules: GradientRules | None = None
         self.read: Callable[[], GradientRules] | None = None
         if isinstance(rules, GradientRules):
-            self.take(rules)
+            self.set_rules(rules)
         else:
             self.read = rules
 
@@ -102,10 +102,10 @@ class Op:
         rules = self.rules
         if rules is None:
             read: Any = self.read
-            rules = self.take(read())
+            rules = self.set_rules(read())
         return rules
 
-    def take(self, rules: GradientRules) -> GradientRules:
+    def set_rules(self, rules: GradientRules) -> GradientRules:
         self.backward = rules.backward
         self.vjp_in_place = rules.vjp_in_place
         self.rules = rules  # last, because other threads look whether it is there
@@ -119,8 +119,7 @@ class Op:
         return plan
 
     def keep(self, mask: int) -> int:
-        """The same in short for operations of two tensors, whose plans have three places, as bits:
-        1 for the first, 2 for the second, 4 for the result."""
+        """`plan` of an operation with two operands as bits: 1 for the first, 2 for the second, 4 for the result."""
         kept = 0
         for i, place in enumerate(self.plan(mask)):
             if place != NOTHING:
@@ -129,7 +128,7 @@ class Op:
         return kept
 
 
-UNREAD: Final = 8  # in the place of such bits
+UNREAD: Final = 8  # in `Op.keeps`: not computed yet
 
 # A plan is a tuple of places. i >= 0 is input i, and further:
 OUT: Final = -1  # OUT - i: result i of the operation

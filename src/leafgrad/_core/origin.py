@@ -34,17 +34,14 @@ last_user: Final = LastUser()
 
 
 class RecordedPass:
-    """The backward pass that is being recorded: a frame of leafgrad's that runs it, and the user's frame behind that.
-    Rules record a node from far below, and the way up is the same each time: a third of the time of a node. Another
-    thread may set its own in between; then the way is walked.
+    """While a backward pass on tensors runs a gradient rule of leafgrad's own, which calls no code of the user's: the
+    thread that runs it, and the user's frame that started the pass. Rules record nodes many frames below that one, and
+    in plain Python to walk up to it each time takes a seventh of such a pass. Another thread may replace `rule` in
+    between; then the stack is walked."""
 
-    While a rule of leafgrad's own runs, which calls nothing of the user's, there is no way to walk at all: `rule` is
-    the thread that runs it and the user's frame."""
-
-    __slots__ = ("frames", "rule")
+    __slots__ = ("rule",)
 
     def __init__(self) -> None:
-        self.frames: Any = (None, None)
         self.rule: tuple[int, Any] | None = None
 
 
@@ -83,12 +80,9 @@ def user_frame(frame: Any = None, known: int = 1) -> Any:
             frame = _getframe(0 if COMPILED else 1 + known)
         except ValueError:  # nobody called: a thread began with a function of leafgrad
             return outermost_frame()
-    running, behind = recorded_pass.frames
     while True:
         try:
             while internal_files[frame.f_code.co_filename]:
-                if frame is running:
-                    return behind
                 caller = frame.f_back
                 if caller is None:
                     return frame

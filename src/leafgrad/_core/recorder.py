@@ -1,7 +1,7 @@
-"""The recorder: what is remembered of an operation whose result may be differentiated.
+"""The recorder: makes the graph.
 
-One node for each recorded operation (`make_node`), and for those that are not recorded the reason why (`unrecorded`),
-which is what an error message of a later backward() wants to know.
+A recorded operation gets a node (`make_node`). The result of one that is not recorded, although an input requires grad,
+keeps the reason (`unrecorded`), which the error message of a later backward() needs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def only_inference(tensors: Sequence[Any]) -> bool:
 
 
 def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
-    """Leave a node behind for `out = op(*arrays, *options)`, and return `out` as a tensor that hangs on it."""
+    """Record `out = op(*arrays, *options)`: `out` as a tensor whose `grad_fn` is a new node."""
     kind = out.dtype
     if kind is not _f32 and kind is not _f64 and kind.kind in "biu":
         return unrecorded(op, tensors, out)
@@ -60,7 +60,7 @@ def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tup
 
 
 def without_silent(edges: Sequence[Any]) -> list[Any]:
-    """Edges beside others do not lead to views that get no gradient, so that nothing is saved for the sake of these."""
+    """Edges without those to silent views (see `is_silent`): they get no gradient, so nothing is saved for them."""
     return [None if isinstance(edge, TensorBase) and is_silent(edge) else edge for edge in edges]
 
 
@@ -115,7 +115,7 @@ def make_node(
         plan = op.plan(mask)
     saved: list[Any] = []
     versions: list[Any] = []
-    freed = False  # is there something that a backward pass frees, also if it cannot change?
+    freed = False  # does it save anything that a backward pass frees?
     for place in plan:
         if place >= OPTION:
             if place >= SHAPE:
@@ -123,7 +123,7 @@ def make_node(
                 continue
             value = options[place - OPTION]
             saved.append(value)
-            if value.__class__ is ndarray:  # an index tensor: our own copy
+            if value.__class__ is ndarray:  # an index, which is a copy and cannot change
                 freed = True
         elif place >= 0:
             freed = True
@@ -174,7 +174,7 @@ def is_complex(kind: Any) -> bool:
 
 
 def edge(t: Any) -> Any:
-    """Where a gradient of `t` goes: the node it came from, or `t` itself if it is a leaf (or already such a place)."""
+    """The edge to `t`: the node that computed it, or `t` itself if it is a leaf. A node is its own edge."""
     if isinstance(t, Node):
         return t
     if t.rare is not None:
@@ -186,8 +186,8 @@ def edge(t: Any) -> Any:
 
 
 def settle(t: TensorBase) -> None:
-    """If the memory behind a view was changed through another tensor, the view's history is now that of the base: none,
-    if the base was detached."""
+    """Bring the history of a view up to date: if its memory was changed through another tensor since, the view is
+    recorded again from the present history of its base."""
     assert t.rare is not None
     view = t.rare.view
     if view is None:
@@ -196,13 +196,13 @@ def settle(t: TensorBase) -> None:
         t.needs_grad = view.silent = False
     if view.node_version == t.version[0] and t.needs_grad:
         return
-    # a Function's result may be a view of its own copy
+    # the result of a Function may be a view of a copy that the Function made
     if view.base.needs_grad or t.node is not None or view.restriction == "custom":
         links.replay_view(t, view)
 
 
 def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
-    """A result with no graph behind it, which remembers why, for the error message of a later backward()."""
+    """A result without a node. If an input requires grad, it keeps the event that ended its graph."""
     result: TensorBase = wrap(out)
     t: TensorBase | None
     event: Any = None

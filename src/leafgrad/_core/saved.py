@@ -1,4 +1,4 @@
-"""What a node saved: is it still what it was, and how it becomes tensors again when the backward pass is recorded."""
+"""Saved values of nodes: were they changed in place, and how they become tensors in a backward pass on tensors."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
 
 
 def refuse_detached(node: Node, saved: tuple[Any, ...]) -> None:
-    """Raise if a saved input was detached in place since: what it came from is no longer its history."""
+    """Raise if a saved input was detached in place since, so that the node's edge is no longer its history."""
     for place, value in zip(plan_of(node), saved):
         if 0 <= place < OPTION and was_detached(node.inputs[place], value) and links.saves_itself(node, place):
             raise messages().saved_tensor_detached(node)
 
 
 def was_detached(source: Edge, array: Any) -> bool:
-    """Was the tensor that came from a node, with these values or with such of another dtype, detached in place?"""
+    """Was the tensor with this array (or with a conversion of it) that `source` computed detached in place?"""
     if isinstance(source, Output):
         hooks = None if source.parent.hooks is None else source.parent.hooks.results.get(source.index)
     else:
@@ -55,9 +55,8 @@ def was_detached(source: Edge, array: Any) -> bool:
 
 
 def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The saved arrays as the tensors they were: connected to the same history, if rules are recorded. (If not, results
-    would only be told why they have none.) Then they also count their changes with the tensors they were, because the
-    nodes of the rules may save them again."""
+    """The saved arrays as tensors. If rules are recorded, they have the history and share the version counter of the
+    tensors that were saved, because the nodes of the rules may save them again."""
     tensors: list[Any] = []
     recording = bool(state.recording)
     plan = plan_of(node)
@@ -85,7 +84,7 @@ def saved_tensors(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def is_number(value: Any) -> bool:
-    """Was a saved value that has no history a Python number? Such arrays cannot change, and have no version."""
+    """Was a saved value without history a Python number? Its array is read-only, and has no version counter."""
     flags = getattr(value, "flags", None)
     return flags is not None and not flags.writeable
 
@@ -126,8 +125,8 @@ def tensor_at(array: Any, origin: Edge) -> Any:
 
 
 def output_tensor(node: Node, index: int, array: Any) -> Any:
-    """A saved result as a tensor that comes out of `node`: another one than the result itself, so what saves it may
-    still be used when that is detached in place."""
+    """A saved result as a tensor with `node` as its grad_fn. It is not the result itself, so nodes that save it can
+    still be used after the result was detached in place."""
     if state.recording and array.__class__ is ndarray:
         array = array.view()
     if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):

@@ -1,5 +1,5 @@
-"""What is unusual about a backward pass, or about one of its nodes: hooks, a restriction to some tensors, gradients
-that are tensors, modes. The walk itself (leafgrad/_core/engine.py) knows nothing of these."""
+"""Backward passes with hooks, to some tensors only, with gradients that are tensors, or under modes. The loop of the
+engine (`walk` in leafgrad/_core/engine.py) calls `Special` where such a pass differs from an ordinary one."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Special:
         self.line: tuple[int, Any] | None = None  # in a recorded pass: see origin.RecordedPass.rule
 
     def in_form(self, places: Sequence[Any], gradients: Sequence[Gradient]) -> Sequence[Gradient]:
-        """Gradients that are tensors, in the form of the places that they go to. Arrays the walk fits by itself: they
-        answer the same questions faster than tensors do."""
+        """Gradients that are tensors, unbroadcast to the shape and dtype of the nodes and leaves that they go to. The
+        walk does that itself for arrays, whose shape and dtype are found faster."""
         for index, place in enumerate(places):
             if place is None:
                 continue
@@ -69,7 +69,7 @@ class Special:
         return gradients
 
     def wanted_among(self, places: Sequence[Any]) -> Sequence[Any]:
-        """The places that the pass goes to, with None for the others: rules need not compute what nobody asked for."""
+        """The edges that lead to wanted tensors, with None for the others, whose gradients need not be computed."""
         wanted = self.wanted
         if wanted is None:
             return places
@@ -79,7 +79,7 @@ class Special:
         return places
 
     def delivered(self, targets: Sequence[Any], waiting: dict[Any, Gradient], ours: set[Any]) -> None:
-        """Gradients were sent to `targets`: serve the leaves that have all of theirs."""
+        """Gradients were sent to `targets`: deliver those of leaves that have received all of theirs."""
         expected = self.expected
         if expected is None:
             return
@@ -95,7 +95,7 @@ class Special:
                         g = last_view(g)
                     self.deliver(target, g, owned, self.on_tensors)
                 else:
-                    self.found[target] = passed_hooks(target, g, self.on_tensors)
+                    self.found[target] = after_hooks(target, g, self.on_tensors)
 
     def arrived(self, node: Node, g: Gradient) -> Gradient:
         """The gradient of a node is complete, or is known to be missing (None)."""
@@ -105,7 +105,7 @@ class Special:
             if self.captured is not None and node in self.captured:
                 self.found[node] = g if runs or hooks is None else hooks.arrived(node, g, self.on_tensors)
             elif not runs and hooks is not None and not hooks.results:
-                hooks.arrived(node, g, self.on_tensors)  # where a pass to elsewhere begins
+                hooks.arrived(node, g, self.on_tensors)  # the root of a pass to other tensors: see paths_to
             if not runs:
                 if hooks is not None and hooks.results:
                     self.results_arrived(node, g)
@@ -134,7 +134,7 @@ class Special:
             inputs, results, saved = self.evaluated(node, g, saved, thread["in_modes"])
         except BaseException:
             if isinstance(node.saved, Freed):
-                node.saved = before  # not used up: another pass fails in the same way
+                node.saved = before  # not freed: another pass fails in the same way
             raise
         finally:
             thread["evaluating"] = outer
@@ -167,22 +167,22 @@ class Special:
                 results = rule_of(node, g, saved, inputs)
             finally:
                 recorded_pass.rule = None  # not what it was: another thread may have set it
-        if self.on_tensors and isinstance(node, CallNode):  # without a gradient it cannot know that it shall be tensors
+        if self.on_tensors and isinstance(node, CallNode):  # given no gradient, it may return arrays
             results = [wrap(r) if r is not None and not isinstance(r, TensorBase) else r for r in results]
         return inputs, results, saved
 
 
 def missing(node: Node) -> Any:
-    """What the rule of a node is given if none of its results has a gradient: a Function of the user may want to make
-    zeros of it. Other rules need not run (None)."""
+    """The gradients for the rule of a node none of whose results has one: the backward of a user's Function runs all
+    the same, and may be given zeros. Other rules do not run (None)."""
     if not isinstance(node, CallNode):
         return None
     forms = node.context._record.forms
     return [None] if forms is None else [None] * len(forms)
 
 
-def passed_hooks(leaf: Any, g: Gradient, on_tensors: bool) -> Gradient:
-    """The gradient of a leaf that is returned, not accumulated: what its hooks make of it."""
+def after_hooks(leaf: Any, g: Gradient, on_tensors: bool) -> Gradient:
+    """The gradient of a leaf, as its hooks return it, where it is not added to `.grad`."""
     if leaf.rare is None or leaf.rare.hooks is None:
         return g
     return leaf.rare.hooks.arrived(leaf, g, on_tensors)

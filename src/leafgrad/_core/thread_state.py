@@ -11,8 +11,8 @@ import numpy as np
 from leafgrad._core.threads import RLock, local
 from leafgrad.kernels import allocator
 
-# The values of `state.recording`. The executor's short ways ask whether it *is* True or False; while a mode wants to
-# see operations it is one of the other two, which are as true and as false, and everything goes the long way.
+# The values of `state.recording`. The executor asks whether it *is* True or False and then runs the kernel. While a
+# mode is on that sees operations, it is one of the other two, which are as true and as false: then modes are called.
 RECORD, SKIP = True, False
 RECORD_IN_MODES, SKIP_IN_MODES = 2, 0
 
@@ -28,7 +28,7 @@ class ThreadState(local):
         self.in_modes = False  # are there any?
         self.recording: Any = RECORD
         self.inference = False
-        self.asked = True  # what `recording` would be if this were not inference_mode
+        self.asked = True  # what `recording` would be outside of inference_mode
         self.depth = 0  # backward passes that run inside each other
         self.passes: list[Any] = []  # who they are, the innermost last
         # of the innermost: where it began, None when it has ended, and what is to be called then
@@ -41,7 +41,7 @@ class ThreadState(local):
         self.multithreading = True
         self.replay_views = False  # is the history of a changed view made of its steps, or of a single one?
         self.keep_layout = True  # must a gradient lie in memory as its leaf does?
-        self.forward_mode = True  # do tangents travel along?
+        self.forward_mode = True  # are tangents computed?
         self.drawing = False  # vmap: are random numbers being drawn?
         self.autocast: Any = None  # the dtype of fast operations, while autocast is on (leafgrad/ops/autocast.py)
         self.autocasted: dict[int, Any] | None = {}  # parameters in that dtype; None if they are not kept
