@@ -307,9 +307,7 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         node.saved = _NOTHING_SAVED
         node.versions = None
     else:
-        if kept == UNREAD:
-            kept = op.keep(mask)
-        save_operands(node, kept, (x, y, out), (a.version, b.version, result.version))
+        save_operands(node, op, mask, (x, y, out), (a.version, b.version, result.version))
     node.op = op
     node.inputs = (edge_a, edge_b)
     node.order = take_order()
@@ -321,8 +319,11 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     return result
 
 
-def save_operands(node: Node, kept: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:
-    """Save those of (a, b, result) whose bit is set in `kept` (see Op.keep), and their versions."""
+def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:
+    """Save those of (a, b, result) that the rules of `op` need, and their versions."""
+    kept = op.keeps[mask]
+    if kept == UNREAD:
+        kept = op.keep(mask)
     saved: list[Any] = []
     counts: list[Any] = []
     for i in range(3):

@@ -57,9 +57,8 @@ _accumulating: Final = Lock()
 def walk(
     roots: Sequence[Edge], gradients: Sequence[Gradient], freed: Freed | None, special: Special | None
 ) -> tuple[dict[Any, Gradient], set[Any]]:
-    """Send `gradients` backward from `roots`. Returns the gradient of each leaf, and the set of those leaves whose
-    gradient is an array that nothing else refers to. `freed` replaces saved values, unless the graph is kept (None). An
-    ordinary pass has no `special`."""
+    """Send `gradients` backward from `roots`. Returns the gradient of each leaf, and the leaves whose gradient is an
+    array that nothing else refers to. `freed` replaces saved values, if the graph is not kept."""
     waiting: dict[Any, Gradient] = {}  # the gradients so far, by node or leaf; those of leaves stay to the end
     ours: set[Any] = set()  # nodes and leaves whose waiting array was made by this walk: it may be added to in place
     heap: list[tuple[int, Node]] = []  # the nodes in `waiting`, the most recently recorded first

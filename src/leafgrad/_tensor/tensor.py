@@ -254,7 +254,7 @@ class TensorMethods(Bases):
         return f"Parameter({shown})" if getattr(self, "_is_param", False) else shown
 
     def _tangent_repr(self) -> str | None:
-        """Forward mode: what the derivative that travels along looks like."""
+        """Forward mode: how a tangent is printed."""
         tangents = list(autograd.forward_ad.tangents_of(self).values())
         return repr(tangents[-1]) if tangents else None
 

@@ -4,8 +4,8 @@ The block of such an operation writes down PyTorch's nodes as an expression of i
 
     AddmmBackward0(bias, input, TBackward0(weight))
 
-The engine has one node, which is shown as the outermost one. The others are made up for those who look: see `InnerNode`
-in public_nodes.py.
+The engine has one node, which is shown as the outermost one. The others are made when `next_functions` is read: see
+`InnerNode` in public_nodes.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from leafgrad._core.tensor import links
 
 
 class Part:
-    """A node of an expression: its name, and where its inputs come from. (A NamedTuple would be felt at import.)"""
+    """A node of an expression: its name, and where its inputs come from. (A NamedTuple takes longer to import.)"""
 
     __slots__ = ("name", "sources")
 
@@ -161,7 +161,7 @@ def check_hook(node: Node) -> None:
 
 
 def fused(node: Node, why: str, operation: str = "") -> NotImplementedError:
-    """For those who want something between two nodes of PyTorch's that are one in leafgrad."""
+    """The error for a gradient between two nodes of PyTorch's that are one in leafgrad."""
     return errors.mistake(
         NotImplementedError,
         f"{why}, but leafgrad computes `{operation or node.op.name}` in one step: there is no gradient in between.",

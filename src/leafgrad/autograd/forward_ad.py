@@ -1,7 +1,7 @@
-"""Forward mode: derivatives that travel along with the values.
+"""Forward mode: derivatives that are computed together with the values.
 
-Inside a level, a dual tensor has a tangent beside its value: the derivative in one direction. Every operation that
-meets one computes the tangent of its result as well, from the same block of the registry that has its gradient
+Inside a level, a dual tensor has a tangent beside its value: the derivative in one direction. Every operation on a dual
+tensor also computes the tangent of its result, by the rules of the block that has its gradient
 (leafgrad/autograd/tangent_rules.py).
 
 Tangents are tensors and their computation is recorded, so derivatives can be taken of them in turn. Levels have
@@ -188,7 +188,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
 @contextmanager
 def recording() -> Iterator[None]:
-    """no_grad is about gradients. Tangents are computed there all the same, and recorded if they are always to be."""
+    """Inside no_grad tangents are computed as well, and recorded if the level is one of `always_recorded`."""
     before = bool(state.recording)
     if before or not always_recorded:
         yield
@@ -202,11 +202,11 @@ def recording() -> Iterator[None]:
 
 def tangents_of(t: Any) -> dict[int, Any]:
     """The tangents of a tensor for levels that are open, by level."""
-    extra = t.rare
-    if extra is None:
+    rare = t.rare
+    if rare is None:
         return {}
-    known = {level: tangent for level, tangent in (extra.tangents or {}).items() if level in open_levels}
-    return known if extra.view is None or extra.view.base.rare is None else seen_tangents(t, known)
+    known = {level: tangent for level, tangent in (rare.tangents or {}).items() if level in open_levels}
+    return known if rare.view is None or rare.view.base.rare is None else seen_tangents(t, known)
 
 
 def set_tangent(t: Any, level: int, tangent: Any) -> None:

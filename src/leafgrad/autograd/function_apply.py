@@ -1,7 +1,7 @@
 """`Function.apply`: a call of an operation that the user wrote. Hot, compiled.
 
-Nearly all calls are alike: forward makes one new tensor of floats, and nobody watches. Those are recorded here;
-whatever else forward may return or mark is dealt with in function_results.py.
+Nearly all calls are alike: forward makes one new tensor of floats, and no mode is on. Those are recorded here; whatever
+else forward may return or mark is handled in function_results.py.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def placed(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], two_parts: b
 
 
 def look_at(args: tuple[Any, ...], ctx: Context) -> tuple[Any, ...] | None:
-    """Remember which arguments are tensors, and which need a gradient. Returns where the gradients would go to, None
-    if nowhere."""
+    """Note which arguments are tensors, and which need a gradient. Returns the edges to the arguments, or None if no
+    argument needs one."""
     tensors: list[bool] = []
     needed: list[bool] = []
     edges: list[Any] = []
@@ -125,7 +125,7 @@ def look_at_one(a: Any, ctx: Context) -> tuple[Any, ...] | None:
 
 
 def run_forward(cls: Any, ctx: Context, args: tuple[Any, ...], two_parts: bool, switches: dict[str, Any]) -> Any:
-    """Forward computes values; what is derived is the matter of backward and jvp."""
+    """Run forward without recording and without tangents: gradients come from backward, tangents from jvp."""
     recording = bool(switches["recording"])
     forward_mode = switches["forward_mode"]
     switch_recording(switches, False)
@@ -151,15 +151,15 @@ def switch_recording(switches: dict[str, Any], on: bool) -> None:
 
 
 def is_ordinary(t: TensorBase, ctx: Context, args: tuple[Any, ...]) -> bool:
-    """Is this what forward nearly always returns: a new tensor of floats, of which nothing else is known?"""
+    """Is this what forward nearly always returns: a new tensor of floats, without marks, hooks or a base?"""
     kind = t.array.dtype
     if kind is not _f32 and kind is not _f64:
         return False
     if ctx.dirty_tensors is not None or ctx.non_differentiable is not None or ctx.saved_for_forward is not None:
         return False
-    extra = t.rare
-    if extra is not None:  # it may know that it was computed without recording
-        if extra.view is not None or extra.hooks is not None or extra.retains_grad or extra.inference:
+    rare = t.rare
+    if rare is not None:  # it may have a graph_break, of forward's own no_grad
+        if rare.view is not None or rare.hooks is not None or rare.retains_grad or rare.inference:
             return False
     for a in args:
         if a is t:
@@ -168,7 +168,7 @@ def is_ordinary(t: TensorBase, ctx: Context, args: tuple[Any, ...]) -> bool:
 
 
 def record_call(cls: Any, ctx: Context, edges: tuple[Any, ...], t: TensorBase) -> None:
-    """Leave a node behind for a call whose one result is `t`."""
+    """Record a call whose one result is `t`."""
     try:
         frame = _getframe(_CALLER)
     except ValueError:  # nobody called

@@ -1,5 +1,5 @@
-"""The backward pass through a `Function`: the user's method, called with tensors whatever the engine works with, and
-whether what it returns fits. Hot, compiled."""
+"""The backward pass through a `Function`: calls the user's method with tensors, also where the engine works on arrays,
+and checks what it returns. Hot, compiled."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def run_backward(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Seq
             gradients = all_gradients(g, ctx, node)
             returned = backward(ctx, gradients) if cls.boxed_grads_call else backward(ctx, *gradients)
         else:
-            if cls.boxed_grads_call:  # the list alone holds the gradient: who takes it off, frees it
+            if cls.boxed_grads_call:  # only the list refers to the gradient, so that backward can free it
                 returned = backward(ctx, [as_tensor(g) if raw else g])
             else:
                 returned = backward(ctx, as_tensor(g) if raw else g)
     except BaseException:
         if freed is not None:
-            node.versions = UNCHANGING  # not used up
+            node.versions = UNCHANGING  # not freed
         raise
     if freed is not None:
         record.freed = freed

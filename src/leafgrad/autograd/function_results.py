@@ -72,10 +72,8 @@ def all_results(cls: Any, ctx: Any, args: tuple[Any, ...], edges: Any, output: A
     record.without_gradient = without_gradient
     if node is not None:
         restrict_views([t for i, t in enumerate(results) if i not in without_gradient], ctx._is_pure_view)
-        to_save, ctx.to_save = (
-            ctx.to_save or (),
-            None,
-        )  # first of all: a pack hook of a checkpoint may end the call here
+        to_save = ctx.to_save or ()
+        ctx.to_save = None  # before anything is packed, because a pack hook of a checkpoint may end the call
         record.saved = [saved(ctx, position, t, results) for position, t in enumerate(to_save)]
         if state.recording is not True:
             recorded_in_modes(node, args, ())
@@ -183,8 +181,8 @@ def restrict_views(results: list[Any], is_pure: bool) -> None:
 
 
 def give_history(t: Any, node: Any, index: int) -> None:
-    """Hang a result on the node. If it is a view of something, its memory must not be changed through it: that would
-    replace the user's backward by that of the view."""
+    """Make the node the grad_fn of a result. If that is a view, it must not be changed in place: the view would be
+    recorded again, and the gradient of the view would replace the user's backward."""
     hooks.give_history(t, result_of(node, index, t.array))
     if t.rare is not None:
         t.rare.graph_break = None

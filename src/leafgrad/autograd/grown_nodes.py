@@ -1,4 +1,4 @@
-"""Transpositions that PyTorch records and leafgrad does not, made real where somebody hangs hooks on them.
+"""Transpositions that PyTorch records and leafgrad does not: they become nodes when a hook is registered with one.
 
 `linear` is one node, which users see as AddmmBackward0(bias, input, TBackward0(weight)). The gradient of the weight is
 that of its transpose, transposed: so a node that passes it on can be put between `linear` and the weight at any time,

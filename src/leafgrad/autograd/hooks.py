@@ -1,4 +1,4 @@
-"""Functions that users hang on tensors and nodes, to look at gradients or change them as they pass.
+"""Hooks: functions that users register with tensors and nodes, to see or replace gradients in a backward pass.
 
 For one node the order is PyTorch's: the hooks of the tensor that came out of it, in the order of registration; the
 gradient is retained, if that was asked for; the pre-hooks of the node; its rule; the hooks of the node. For a leaf:
@@ -85,7 +85,7 @@ class Detached:
         self.array = weakref.ref(array)
         with every_thread:
             switches.detached += 1
-            switches.checkpoints[id(self)] = True  # backward passes do not take the shortest way
+            switches.checkpoints[id(self)] = True  # engine.backward_from is not used meanwhile
 
     def __del__(self) -> None:
         with every_thread:
@@ -104,11 +104,11 @@ class Hooks:
         self.results: dict[int, Hooks] = {}  # of an operation with several results: those of each, by its number
         self.keep_for: Any = None  # a weak reference to the tensor that wants its gradient retained
         self.detached: Detached | None = None  # was the tensor that came from this node detached in place?
-        self.sequence: int | None = None  # the number that says when the node is to run, if one was set by hand
+        self.sequence: int | None = None  # the sequence number of the node, if the user has set one
         self.metadata: dict[Any, Any] = {}
         self.inner_metadata: dict[Any, dict[Any, Any]] = {}  # of the nodes that are part of this one
         self.tangents: dict[int, dict[int, Any]] = {}  # forward mode: of saved values, by their place and by level
-        self.packed: dict[int, Any] = {}  # saved values in the care of hooks, by their place among the saved
+        self.packed: dict[int, Any] = {}  # saved values that a pack hook has replaced, by their place among the saved
 
     # -- called by the engine -----------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class Hooks:
         return g
 
     def results_arrived(self, node: Node, g: Any, create_graph: bool) -> Any:
-        """The same for several results, each of which has hooks of its own: the first that got one comes first."""
+        """The same for several results, each of which has hooks of its own, in the order of registration."""
         gradients = [None] * len(node.shape) if g is None else list(g)
         for index, hooks in list(self.results.items()):
             gradients[index] = hooks.arrived(node, gradients[index], create_graph)
@@ -183,7 +183,7 @@ class Hooks:
             quietly(create_graph, hook, (), (None if g is None else wrap_raw(g),))
 
     def unpacked(self, node: Node, saved: Any, only: int | None = None) -> Any:
-        """The values that a node saved, or `only` one of them, fetched back from the hooks that keep them."""
+        """The values that a node saved, or `only` one of them, unpacked by the unpack hooks."""
         if not self.packed:
             return saved
         values = list(saved)
@@ -191,13 +191,13 @@ class Hooks:
             if only is None or index == only:
                 values[index] = kept.unpack().array
         if isinstance(node.saved, Freed):
-            self.packed = {}  # used for the last time: what hooks kept for it can go
+            self.packed = {}  # the graph is freed: they are not needed again
         return tuple(values)
 
 
 def fitting_results(node: Node, results: Sequence[Any]) -> list[Any]:
-    """What the rule of a node has returned, in the shapes and dtypes of its inputs, as hooks see it. (Without hooks, it
-    is the walk that sees to that.) None for inputs that need no gradient."""
+    """The gradients that the rule of a node has returned, unbroadcast to its inputs, as hooks see them. (Without hooks
+    the walk unbroadcasts them.) None for inputs that need no gradient."""
     fitting: list[Any] = []
     for r, place in zip(results, node.inputs, strict=False):
         if r is None or place is None:

@@ -51,7 +51,7 @@ def zeros_like(t: Any) -> Any:
 
 
 def values_for(op: Op, mask: int, primals: list[Any], options: tuple[Any, ...], results: list[Any]) -> tuple[Any, ...]:
-    """What the rules of an operation would find saved, as tensors."""
+    """The values that a node of the operation would have saved, as tensors."""
     values: list[Any] = []
     for place in op.plan(mask):
         if place >= SHAPE:
@@ -94,7 +94,7 @@ def elementwise(op: Op, primals: list[Any], given: list[Any], options: tuple[Any
 
 
 def product(op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...]) -> Any:
-    """(ab)' = a'b + ab', and to the first of these is added what becomes of that which is added to the product."""
+    """(ab)' = a'b + ab'. Tangents of further operands, which the operation adds to the product, are added once."""
     total = None
     for index in (0, 1):
         if given[index] is not None:
@@ -108,7 +108,7 @@ def product(op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ..
 def transposed(
     op: Op, primals: list[Any], given: list[Any], options: tuple[Any, ...], results: list[Any], nested: bool
 ) -> Sequence[Any]:
-    """The derivative from the gradient rule: that is linear in g, and the transpose of a transpose is the thing."""
+    """The derivative from the gradient rule, J^T g: it is linear in g, and its gradient in direction t is J t."""
     mask = 0
     hidden = op.gradient_rules().hidden
     for i, tangent in enumerate(given):

@@ -9,18 +9,17 @@ from typing import Any
 import leafgrad as torch
 from leafgrad import Tensor
 from leafgrad.distributions import constraints
+from leafgrad.distributions._over_categories import OverCategories
 from leafgrad.distributions.binomial import Binomial
 from leafgrad.distributions.categorical import Categorical
-from leafgrad.distributions.distribution import Parametric, Size
 from leafgrad.distributions.utils import broadcast_all
 
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Parametric):
+class Multinomial(OverCategories):
     """Multinomial(total_count=1, probs=None, logits=None): how often each category is drawn, of `total_count` times."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     total_count: int
 
     def __init__(
@@ -36,25 +35,6 @@ class Multinomial(Parametric):
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         return constraints.multinomial(self.total_count)
-
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """Their logarithms."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Tensor:

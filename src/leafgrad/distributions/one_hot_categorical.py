@@ -8,41 +8,21 @@ from typing import Any
 import leafgrad as torch
 from leafgrad import Tensor
 from leafgrad.distributions import constraints
+from leafgrad.distributions._over_categories import OverCategories
 from leafgrad.distributions.categorical import Categorical
-from leafgrad.distributions.distribution import Parametric, Size
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Parametric):
+class OneHotCategorical(OverCategories):
     """OneHotCategorical(probs=None, logits=None): vectors with a one at a place that Categorical draws."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
-
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """Their logarithms."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Tensor:

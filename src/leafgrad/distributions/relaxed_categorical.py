@@ -8,8 +8,8 @@ from typing import Any
 import leafgrad as torch
 from leafgrad import Tensor
 from leafgrad.distributions import constraints
+from leafgrad.distributions._over_categories import OverCategories
 from leafgrad.distributions.categorical import Categorical
-from leafgrad.distributions.distribution import Parametric, Size
 from leafgrad.distributions.transformed_distribution import TransformedDistribution
 from leafgrad.distributions.transforms import ExpTransform
 from leafgrad.distributions.utils import broadcast_all, clamp_probs
@@ -17,11 +17,10 @@ from leafgrad.distributions.utils import broadcast_all, clamp_probs
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Parametric):
+class ExpRelaxedCategorical(OverCategories):
     """ExpRelaxedCategorical(temperature, probs=None, logits=None): the logarithms of what RelaxedOneHotCategorical
     draws."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
     has_rsample = True
 
@@ -32,21 +31,6 @@ class ExpRelaxedCategorical(Parametric):
         self.temperature = temperature
         events = self._categorical.param_shape[-1:]
         super().__init__(self._categorical.batch_shape, events, validate_args=validate_args)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """Probabilities."""
-        return self._categorical.probs
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         u = clamp_probs(torch.rand(self._extended_shape(sample_shape), dtype=self.logits.dtype))

@@ -1,4 +1,4 @@
-"""Functions of functions: vmap, and the derivatives of a function as a function. What PyTorch has as torch.func.
+"""leafgrad.func: function transforms, as in torch.func: vmap, and the derivatives of a function as a function.
 
 May import `_build`, `_core`, `kernels`, `ops`, `autograd`, `errors`, `_dtypes`, `_device` and `return_types`.
 """

@@ -1,9 +1,16 @@
-"""Elementwise kernels: NumPy's ufuncs, or the same loops called natively.
+"""What kernels of operations compute with: loops in C, and the same on NumPy where they were not built.
 
-`native(np.multiply)` is what an op uses as its kernel. Where the extension `_loops` was built, that is a `Loop`: for
-dense float32 and float64 arrays it calls NumPy's own inner loop directly, a quarter of the time of a ufunc call
-on a few elements, and with several threads on many. Where it was not built it is the ufunc itself, so nothing
-changes but the time. The numbers are the same: both run the same machine code on the same elements.
+    convolution.py, pooling.py, sampling.py     on images                   _images.c
+    products.py, recurrent.py                   matrix products, RNNs       _products.c, _recurrent.c
+    moving.py, select.py                        copies, indexing            _moves.c
+    random_stream.py                            random numbers              _random.c
+    fused/, language.py, translator/            fused kernels               _fused.c
+    allocator.py                                memory of large arrays      _loops.c
+
+This file has elementwise kernels, reductions and searches. `native(np.multiply)` is what an op uses as its kernel:
+where the extension `_loops` was built, a `Loop`. For dense float32 and float64 arrays it calls NumPy's own inner loop
+directly, a quarter of the time of a ufunc call on a few elements, and with several threads on many. Where `_loops` was
+not built it is the ufunc itself. The numbers are the same: both run the same machine code on the same elements.
 
 May import `_dtypes`.
 """

@@ -1,5 +1,5 @@
 """The operations. Importing this package registers those that the core itself calls; the others are registered when a
-program first asks for one of them (leafgrad/_tensor/install.py), so that `import leafgrad` need not wait for them.
+program first asks for one of them (leafgrad/_tensor/install.py), so that `import leafgrad` does not load them.
 
 May import `_core`, `kernels`, `errors`, `_dtypes`, `_device`, `_layouts` and `return_types`; inside functions also
 `func`, for random numbers inside vmap. Never the engine.

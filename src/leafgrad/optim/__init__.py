@@ -1,4 +1,4 @@
-"""leafgrad.optim: what to do with gradients.
+"""leafgrad.optim: optimisers, which update parameters by their gradients.
 
 May import `_core`, `ops`, `autograd`, `_tensor`, `kernels`, `errors`, `_settings` and `_dtypes`, and `nn` for models
 that are averages.

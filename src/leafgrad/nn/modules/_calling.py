@@ -1,4 +1,4 @@
-"""Calling a module, and the functions that users hang on the call."""
+"""Calling a module, with its forward and backward hooks."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def take_at(x: Array, dim: int, count: int, at: Array) -> Array:
     found = x[places(x.shape, dim, count, at)]
     if found.size == 0 or found.__class__ is not np.ndarray:
         return np.array(found, order="C")
-    # in PyTorch's eyes x is expanded where it is indexed, and the index everywhere else
+    # for the layout of the result PyTorch has x expanded in the indexed dimensions, and the index in all others
     strides = (*x.strides[:dim], *(0,) * at.ndim, *x.strides[dim + count :])
     spread = np.lib.stride_tricks.as_strided(x, found.shape, strides)
     index = at.reshape((1,) * dim + at.shape + (1,) * (x.ndim - dim - count))

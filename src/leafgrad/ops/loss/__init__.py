@@ -1,4 +1,4 @@
-"""Loss functions. Registered with `leafgrad.nn.functional`, so that `import leafgrad` need not wait for them.
+"""Loss functions. Registered with `leafgrad.nn.functional`, so that `import leafgrad` does not load them.
 
 May import what `ops` may.
 """

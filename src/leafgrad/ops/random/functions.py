@@ -155,7 +155,7 @@ def randint_like(*args: Any, **options: LikeOptions) -> Tensor:
 
 
 # -- around given tensors ---------------------------------------------------------------------------------------------
-# The results hang on the graph of what they were drawn from, with gradient zero.
+# Results are recorded as computed from the tensors with their parameters, with the gradient zero.
 
 
 @op
