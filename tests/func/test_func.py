@@ -563,3 +563,58 @@ def test_probabilities_of_samples_do_not_fit_into_one() -> None:
         vmap(lambda x, p: x.bernoulli_(p), (None, 0), randomness="different")(lg.ones(3), lg.ones(4, 3))
     with pytest.raises(RuntimeError, match="we do not yet support aten::rrelu"):
         vmap(lambda x: lg.rrelu(x, training=True), randomness="different")(lg.ones(3, 2))
+
+
+# -- modules with other tensors ---------------------------------------------------------------------------------------
+
+
+class WithAttributes(lg.nn.Module):
+    """A parameter, and tensors that are neither parameters nor buffers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = lg.nn.Parameter(lg.ones(2))
+        self.shift = lg.ones(2)
+        self.power = 2.0
+
+    def forward(self, x: Any) -> Any:
+        shift = self.shift if hasattr(self, "shift") else 0
+        extra = self.extra if hasattr(self, "extra") else 0
+        weight = 1 if self.weight is None else self.weight
+        return weight * x + shift + extra
+
+
+def test_functional_call_replaces_attributes_as_well() -> None:
+    module, x = WithAttributes(), lg.ones(2)
+    own = module.shift
+    given = {"weight": lg.full((2,), 3.0), "shift": lg.zeros(2), "extra": lg.full((2,), 10.0)}
+    assert functional_call(module, given, x).tolist() == [13.0, 13.0]
+    assert module.shift is own and not hasattr(module, "extra") and list(module._parameters) == ["weight"]
+    assert functional_call(module, {"weight": None, "shift": lg.zeros(2)}, x).tolist() == [1.0, 1.0]
+    assert functional_call(module, {}, kwargs={"x": x}).tolist() == [2.0, 2.0]
+    nested = lg.nn.Sequential(module)
+    assert functional_call(nested, {"0.shift": lg.zeros(2)}, x).tolist() == [1.0, 1.0] and module.shift is own
+
+
+def test_functional_call_of_wrong_names() -> None:
+    module, x = WithAttributes(), lg.ones(2)
+    for given, kind, message in (
+        ({"power": x}, TypeError, "attribute `power`: 2.0 is not an instance of torch.Tensor"),
+        ({"weight": 3.0}, TypeError, "3.0 is not an instance of torch.Tensor"),
+        ({"part.weight": x}, AttributeError, "WithAttributes has no attribute `part`"),
+    ):
+        with pytest.raises(kind, match=message):
+            functional_call(module, {"shift": lg.zeros(2), **given}, x)
+        assert module.shift.tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError) as caught:
+        functional_call(module, {"b": x, "a": x}, x, strict=True)
+    wanted = "WithAttributes:\n\tUnexpected key(s): 'a', 'b'.\n\tMissing key(s): 'weight'."
+    assert str(caught.value) == "Error(s) in reparametrizing for " + wanted
+
+
+def test_functional_call_of_a_module_that_contains_itself() -> None:
+    module = WithAttributes()
+    module.again = module
+    given = {"again.weight": lg.full((2,), 3.0), "weight": lg.full((2,), 5.0)}
+    assert functional_call(module, given, lg.ones(2), tie_weights=False).tolist() == [6.0, 6.0]
+    assert module.weight.tolist() == [1.0, 1.0]

@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from leafgrad.func.modules import functional_call, places_of, tied_names
+from leafgrad.func.modules import functional_call, submodule, swapped, tied_names
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter
 from leafgrad.ops.creation.factories import zeros
@@ -84,9 +84,8 @@ def make_functional_with_buffers(
 
 def extracted(model: Module, kind: str, without_gradients: bool) -> tuple[dict[str, list[str]], Tensors]:
     """Takes the parameters or buffers out of a model. For the name of each all the names that it has there, and they."""
-    named = dict(getattr(model, f"named_{kind}")())
-    places = places_of(model)
-    groups = tied_names(places)
+    listed = getattr(model, f"named_{kind}")
+    named, groups = dict(listed()), tied_names(dict(listed(remove_duplicate=False)))
     names = {name: list(groups.get(name, (name,))) for name in named}
     for name, tensor in named.items():
         if without_gradients:
@@ -95,8 +94,8 @@ def extracted(model: Module, kind: str, without_gradients: bool) -> tuple[dict[s
         if kind == "parameters":
             rest = Parameter(rest, tensor.requires_grad)
         for same in names[name]:
-            place, own = places[same]
-            place[own] = rest
+            path, _, own = same.rpartition(".")
+            swapped(submodule(model, path), own, rest)
     return names, tuple(named.values())
 
 
