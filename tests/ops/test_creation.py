@@ -346,3 +346,18 @@ def test_random_is_imported_late() -> None:
 def test_module_names() -> None:
     assert leafgrad.random.default_generator is leafgrad.default_generator
     assert not leafgrad.cuda.is_available()
+
+
+def test_the_old_constructor_of_a_tensor_is_a_view() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    x = leaf * 1
+
+    class Mine(torch.Tensor):
+        pass
+
+    for made in (torch.Tensor(x), torch.FloatTensor(x), x.new(x), Mine(x)):
+        assert made._base is x and made.grad_fn.name() == "AliasBackward0"
+        (made * 3).sum().backward()
+    assert leaf.grad.tolist() == [12.0, 12.0] and isinstance(Mine(x), Mine)
+    torch.Tensor(x).mul_(2)
+    assert torch.autograd.grad(x.sum(), leaf)[0].tolist() == [2.0, 2.0]

@@ -1,7 +1,7 @@
 """Modules as functions of their parameters, the way of doing it before `torch.func.functional_call`:
 
-    func, params = make_functional(model)
-    func(params, x)
+func, params = make_functional(model)
+func(params, x)
 """
 
 from __future__ import annotations
