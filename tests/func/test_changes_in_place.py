@@ -97,9 +97,9 @@ def test_derivatives_of_changes_inside_maps() -> None:
 def test_arguments_of_a_derivative_are_leaves(recorded: bool) -> None:
     w = torch.ones(3, 2, requires_grad=recorded)
     for transform in (grad, lambda f: vmap(grad(f))):
-        with pytest.raises(RuntimeError, match="^a leaf Variable that requires grad is being used in an in-place"):
+        with pytest.raises(RuntimeError, match=r"^a leaf Variable that requires grad is being used in an in-place"):
             transform(lambda x: x.mul_(2).sum())(w * 1)
-        with pytest.raises(RuntimeError, match="^a view of a leaf Variable that requires grad"):
+        with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable that requires grad"):
             transform(lambda x: x[0].mul_(2).sum())(w * 1)
     leaf = torch.ones(3, 2, requires_grad=True)
     with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):

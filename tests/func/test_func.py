@@ -503,7 +503,7 @@ def test_data_must_not_be_replaced_inside_a_map() -> None:
         x.data = lg.ones(3)
         return x
 
-    with pytest.raises(RuntimeError, match="^mutating directly with `.data` under vmap transform is not allowed"):
+    with pytest.raises(RuntimeError, match=r"^mutating directly with `.data` under vmap transform is not allowed"):
         vmap(replace)(values(2, 3))
 
 

@@ -357,7 +357,7 @@ def test_the_old_constructor_of_a_tensor_is_a_view() -> None:
 
     for made in (torch.Tensor(x), torch.FloatTensor(x), x.new(x), Mine(x)):
         assert made._base is x and made.grad_fn.name() == "AliasBackward0"
-        (made * 3).sum().backward()
+        (made * 3).sum().backward(retain_graph=True)
     assert leaf.grad.tolist() == [12.0, 12.0] and isinstance(Mine(x), Mine)
     torch.Tensor(x).mul_(2)
     assert torch.autograd.grad(x.sum(), leaf)[0].tolist() == [2.0, 2.0]

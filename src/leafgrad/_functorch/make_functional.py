@@ -60,7 +60,7 @@ class FunctionalModuleWithBuffers(Module):
 
 
 def make_functional(model: Module, disable_autograd_tracking: bool = False) -> tuple[FunctionalModule, Tensors]:
-    """make_functional(model, disable_autograd_tracking=False): (func, params), so that func(params, x) is what a copy of
+    """make_functional(model, disable_autograd_tracking=False): (func, params), where func(params, x) is what a copy of
     the model returns with these parameters. With `disable_autograd_tracking` they do not require gradients."""
     if list(model.buffers()):
         raise RuntimeError(
@@ -83,7 +83,7 @@ def make_functional_with_buffers(
 
 
 def extracted(model: Module, kind: str, without_gradients: bool) -> tuple[dict[str, list[str]], Tensors]:
-    """Takes the parameters or buffers out of a model. For the name of each all the names that it has there, and they."""
+    """Takes the parameters or buffers out of a model. For each name all the names of that tensor, and the tensors."""
     listed = getattr(model, f"named_{kind}")
     named, groups = dict(listed()), tied_names(dict(listed(remove_duplicate=False)))
     names = {name: list(groups.get(name, (name,))) for name in named}
@@ -100,8 +100,8 @@ def extracted(model: Module, kind: str, without_gradients: bool) -> tuple[dict[s
 
 
 def combine_state_for_ensemble(models: Sequence[Module]) -> tuple[FunctionalModuleWithBuffers, Tensors, Tensors]:
-    """combine_state_for_ensemble(models): (func, params, buffers) of several modules of one class, each with the tensors
-    of all modules along a new first dimension, for vmap(func, (0, 0, None))(params, buffers, x)."""
+    """combine_state_for_ensemble(models): (func, params, buffers) of several modules of one class, each with the
+    tensors of all modules along a new first dimension, for vmap(func, (0, 0, None))(params, buffers, x)."""
     who = "combine_state_for_ensemble"
     if len(models) == 0:
         raise RuntimeError(f"{who}: Expected at least one model, got 0.")

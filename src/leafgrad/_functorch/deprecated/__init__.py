@@ -1,5 +1,5 @@
-"""functorch, the package that torch.func came from: its names still work, and say which to use instead. `import functorch`
-finds it where `import torch` means leafgrad (_as_torch.py).
+"""functorch, the package that torch.func came from: its names still work, and say which to use instead. Where `import
+torch` means leafgrad, `import functorch` finds it (_as_torch.py).
 
 May import what `_functorch` may.
 """
@@ -25,8 +25,8 @@ def deprecated(function: Callable[..., Any], instead: str = "") -> Callable[...,
     """The function, which says at each call what to use `instead`."""
     name = function.__name__
     message = (
-        "We've integrated functorch into PyTorch. As the final step of the integration, "
-        f"`functorch.{name}` is deprecated as of PyTorch 2.0 and will be deleted in a future version of PyTorch >= 2.3. "
+        f"We've integrated functorch into PyTorch. As the final step of the integration, `functorch.{name}` is "
+        "deprecated as of PyTorch 2.0 and will be deleted in a future version of PyTorch >= 2.3. "
         f"Please use `{instead or f'torch.func.{name}'}` instead; see the PyTorch 2.0 release notes and/or the "
         "`torch.func` migration guide for more details https://pytorch.org/docs/main/func.migrating.html"
     )

@@ -28,8 +28,8 @@ def distributions() -> ModuleType:
 
 
 def numbers(*parameters: Any) -> Any:
-    """The distributions; inside of vmap those for all samples. Numbers that shall be the same for all must not depend on
-    `parameters` that are not."""
+    """The distributions; inside of vmap those for all samples. Numbers that shall be the same for all must not depend
+    on `parameters` that are not."""
     samples = for_samples()
     if samples is None:
         return distributions()
