@@ -404,5 +404,5 @@ def test_streams_of_memory_that_is_handed_out() -> None:
 
 @pytest.mark.parametrize("name", ["not a device", "1cpu", "cpu 1", "cuda:", "cuda:x", "cuda:01", "cpu:-1"])
 def test_names_that_no_device_can_have(name: str) -> None:
-    with pytest.raises(RuntimeError, match="^Invalid device string: '"):
+    with pytest.raises(RuntimeError, match=r"^Invalid device string: '"):
         torch.device(name)
