@@ -58,7 +58,7 @@ FILES: dict[str, tuple[str, str]] = {
     "futures": ("", ""),
     "hub": ("_absent", ""),
     "io": ("_core _device _dtypes _files _tensor errors ops", ""),
-    "library": ("_absent _library errors ops", ""),
+    "library": ("_absent _device _library errors ops", ""),
     "linalg": ("_tensor ops", ""),  # its exception
     "mps": ("_absent", ""),
     "mtia": ("_absent", ""),

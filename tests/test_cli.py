@@ -471,3 +471,43 @@ def test_python_without_docstrings_and_assertions(scripts: Scripts) -> None:
     )
     result = leafgrad_cli("run", "script.py", cwd=scripts.directory, flags=("-OO",))
     assert result.stdout == "[[2.0], [2.0]] ''\n", result.stderr
+
+
+def test_functorch_is_part_of_it(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import warnings
+        import torch
+        import functorch
+        from functorch import combine_state_for_ensemble, make_functional, make_functional_with_buffers, vmap
+        from functorch.experimental import chunk_vmap
+        from torch._functorch.make_functional import FunctionalModule
+
+        assert functorch.vjp.__wrapped__ is torch.func.vjp
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            tied = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+            tied[1].weight = tied[0].weight
+            func, params = make_functional(tied)
+        assert [w.category for w in caught] == [FutureWarning] and caught[0].filename == __file__
+        assert "functorch.make_functional` is deprecated" in str(caught[0].message)
+        warnings.simplefilter("ignore")
+        x = torch.randn(4, 2)
+        assert isinstance(func, FunctionalModule) and len(params) == 3 and params[0].requires_grad
+        assert torch.equal(func(params, x), tied(x))
+        doubled = [2 * p for p in params]
+        assert torch.equal(func(doubled, x), (x @ doubled[0].t() + doubled[1]) @ doubled[0].t() + doubled[2])
+        assert not make_functional(tied, disable_autograd_tracking=True)[1][0].requires_grad
+        norm = torch.nn.BatchNorm1d(2)
+        func, params, buffers = make_functional_with_buffers(norm)
+        assert torch.equal(func(params, buffers, x), norm(x)) and torch.equal(buffers[0], norm.running_mean)
+        try:
+            make_functional(norm)
+        except RuntimeError as error:
+            assert "`model` has buffers" in str(error)
+        models = [torch.nn.Linear(2, 3) for _ in range(5)]
+        func, params, buffers = combine_state_for_ensemble(models)
+        assert torch.allclose(vmap(func, (0, 0, None))(params, buffers, x)[2], models[2](x))
+        assert torch.equal(chunk_vmap(torch.sin, chunks=3)(x), x.sin())
+        print("done")
+    """)
+    assert (result.stdout, result.stderr) == ("done\n", "")

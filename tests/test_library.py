@@ -112,3 +112,71 @@ def test_tensors_in_a_cache() -> None:
         assert not _C._is_cached_tensor(x)
     finally:
         _C._set_cached_tensors_enabled(False)
+
+
+# -- older forms, tags, mistakes --------------------------------------------------------------------------------------
+
+
+def test_the_older_forms_are_decorators() -> None:
+    with library._scoped_library("older", "FRAGMENT") as lib:
+
+        @library.define(lib, "sin(Tensor x) -> Tensor")
+        def sin(x: Any) -> Any:
+            return leafgrad.from_numpy(np.sin(x.numpy()))
+
+        lib.define("cos(Tensor x) -> Tensor", tags=leafgrad.Tag.pointwise)
+
+        @library.impl(lib, "cos", "CPU")
+        def cos(x: Any) -> Any:
+            return leafgrad.from_numpy(np.cos(x.numpy()))
+
+        x = leafgrad.ones(2)
+        assert leafgrad.ops.older.sin(x).tolist() == sin(x).tolist() == x.sin().tolist()
+        assert leafgrad.ops.older.cos(x).tolist() == cos(x).tolist() == x.cos().tolist()
+        assert (
+            leafgrad.ops.older.cos.default.tags == [leafgrad.Tag.pointwise]
+            and repr(leafgrad.Tag.core) == "<Tag.core: 0>"
+        )
+
+
+def test_a_rule_for_vmap_without_one_for_gradients() -> None:
+    with library._scoped_library("mapped", "FRAGMENT") as lib:
+        lib.define("scale(Tensor w, int x = 2, *, int y = 3, int z) -> Tensor")
+        lib.impl("scale", lambda w, x=2, *, y=3, z: w * x * y * z, "CPU")
+        calls = []
+
+        def rule(info: Any, in_dims: Any, w: Any, x: int = 2, *, y: int = 3, z: int) -> Any:
+            calls.append(info.batch_size)
+            return w * x * y * z, 0
+
+        library.register_vmap("mapped::scale", rule, lib=lib)
+        assert leafgrad.vmap(leafgrad.ops.mapped.scale)(leafgrad.ones(3), z=7).tolist() == [42.0] * 3 and calls == [3]
+        lib.define("by_name(Tensor x, *, Tensor y) -> Tensor")
+        for register in (library.register_vmap, library.register_autograd):
+            with pytest.raises(NotImplementedError, match="with kwarg-only Tensor args"):
+                register("mapped::by_name", rule)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ("f(Tensor a) -> asdf", "unknown type specifier"),
+        ("f(asdf a) -> Tensor", "unknown type specifier"),
+        ("f(int64_t a) -> Tensor", "Use `SymInt` or `int` instead of `int64_t`"),
+        ("f(double a) -> Tensor", "Use `float` instead of `double`"),
+    ],
+)
+def test_types_that_there_are_not(schema: str, message: str) -> None:
+    with library._scoped_library("typed", "FRAGMENT") as lib, pytest.raises(RuntimeError, match=message):
+        lib.define(schema)
+
+
+def test_names_that_cannot_be_registered() -> None:
+    with pytest.raises(ValueError, match="expected schema to look like"):
+        library.define("wrong::f", "f(Tensor x) -> Tensor")
+    with pytest.raises(ValueError, match='to be of the form "namespace::name", but got f'):
+        library.define("f", "(Tensor x) -> Tensor")
+    with pytest.raises(ValueError, match="prim is a reserved namespace"):
+        library.Library("prim", "DEF")
+    with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"):
+        library.impl("wrong::f", "nothing")

@@ -102,10 +102,10 @@ _einops.wait_for_einops()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
-    __config__ __future__ _C _custom_ops _dynamo _inductor _jit_internal _prims_common _subclasses _vmap_internals
-    accelerator amp ao backends compiler cpu cuda distributed export fft func functional futures fx hub io jit library
-    linalg masked mps mtia multiprocessing nested nn onnx optim overrides profiler quantization quasirandom random
-    serialization signal sparse special storage testing torch_version types utils version xpu
+    __config__ __future__ _C _custom_ops _dynamo _functorch _inductor _jit_internal _prims_common _subclasses
+    _vmap_internals accelerator amp ao backends compiler cpu cuda distributed export fft func functional futures fx hub
+    io jit library linalg masked mps mtia multiprocessing nested nn onnx optim overrides profiler quantization
+    quasirandom random serialization signal sparse special storage testing torch_version types utils version xpu
 """
 _MIXED_PRECISION = """
     autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype
@@ -136,7 +136,7 @@ _LATER = {
     **{name: f"_explain.{name}" for name in ("check", "grad_report", "graph_memory", "guard", "summary", "vjp_report")},
     **{name: "_assertions" for name in _ASSERTIONS.split()}, "Future": "futures",
     **{name: "_symbolic" for name in _SYMBOLIC.split()}, **{name: "nn.numbered_losses" for name in _LOSSES.split()},
-    "graph": "_explain.graph", "why": "_explain.why", "distributions": "distributions",
+    "Tag": "_library.tags", "graph": "_explain.graph", "why": "_explain.why", "distributions": "distributions",
 }  # fmt: skip
 
 # What can be asked of isinstance and named in annotations, and not used.

@@ -9,6 +9,7 @@ from leafgrad import __config__ as __config__
 from leafgrad import __future__ as __future__
 from leafgrad import _custom_ops as _custom_ops
 from leafgrad import _dynamo as _dynamo
+from leafgrad import _functorch as _functorch
 from leafgrad import _inductor as _inductor
 from leafgrad import _jit_internal as _jit_internal
 from leafgrad import _prims_common as _prims_common
@@ -81,6 +82,7 @@ from leafgrad._explain.vjp_report import vjp_report as vjp_report
 from leafgrad._explain.why import why as why
 from leafgrad._files.reading import load as load
 from leafgrad._files.writing import save as save
+from leafgrad._library.tags import Tag as Tag
 from leafgrad._settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from leafgrad._settings import compiled_with_cxx11_abi as compiled_with_cxx11_abi
 from leafgrad._settings import get_default_device as get_default_device

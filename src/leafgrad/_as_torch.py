@@ -17,7 +17,8 @@ from leafgrad._torch_places import PLACES, place_of_class
 
 
 class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Answers `import torch` and `import torch.x.y` with the very module objects `leafgrad` and `leafgrad.x.y`.
+    """Answers `import torch` and `import torch.x.y` with the very module objects `leafgrad` and `leafgrad.x.y`, and
+    `import functorch`, which comes with PyTorch, with `leafgrad._functorch.deprecated`.
 
     The same object under two names, not a copy: `torch.nn is leafgrad.nn`, and every class exists once.
     """
@@ -27,7 +28,7 @@ class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         if name.startswith("leafgrad."):
             return spec_with_torch_classes(name, path)
-        if name != "torch" and not name.startswith("torch."):
+        if name.partition(".")[0] not in ("torch", "functorch"):
             return None
         module = import_counterpart(name)
         explain_missing_names(module)
@@ -47,9 +48,10 @@ class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def import_counterpart(torch_name: str) -> ModuleType:
     """Imports the module that stands for `torch_name`, say `leafgrad.nn.functional` for `torch.nn.functional`."""
-    name = "leafgrad" + torch_name.removeprefix("torch")
+    top, dot, below = torch_name.partition(".")
+    name = ("leafgrad" if top == "torch" else "leafgrad._functorch.deprecated") + dot + below
     parent_name, _, child = name.rpartition(".")
-    in_namespace = _missing.names_of(sys.modules[parent_name]).get(child) if parent_name else None
+    in_namespace = _missing.names_of(sys.modules[parent_name]).get(child) if dot else None
     if isinstance(in_namespace, ModuleType):
         return in_namespace
     if callable(in_namespace):

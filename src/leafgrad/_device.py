@@ -30,10 +30,12 @@ class device:
         kind, colon, number = type.partition(":")
         if not type:
             raise RuntimeError("Device string must not be empty")
+        named = kind.isascii() and kind.replace("_", "a").isalpha()
+        numbered = number.isdecimal() and (number == "0" or number[0] != "0")
+        if not named or (colon and not numbered):
+            raise RuntimeError(f"Invalid device string: '{type}'")
         if kind not in KNOWN.split(", "):
             raise refused(type, kind)
-        if colon and not number.isdecimal():
-            raise RuntimeError(f"Invalid device string: '{type}'")
         self.type = kind
         self.index = int(number) if colon else index
 

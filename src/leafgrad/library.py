@@ -13,12 +13,14 @@ What is registered for compilers (`register_fake`) is kept, and not used: leafgr
 from __future__ import annotations
 
 import contextlib
+import re
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from leafgrad import _absent, errors, ops
-from leafgrad._library.custom_op import KEY_FOR_ALL, CustomOpDef, custom_op
+from leafgrad._device import device
+from leafgrad._library.custom_op import KEY_FOR_ALL, CustomOpDef, custom_op, refuse_tensors_by_name
 from leafgrad._library.custom_op import register_autograd as _give_gradients
 from leafgrad._library.inference import infer_schema
 from leafgrad._library.operators import Operator, defined, forgotten, looked_up, namespace
@@ -40,7 +42,8 @@ __all__ = [
     "register_vmap",
 ]
 
-KEYS = {"cpu": "CPU", "cuda": "CUDA", "default": KEY_FOR_ALL, "CompositeExplicitAutograd": KEY_FOR_ALL}
+KEYS = {"cpu": "CPU", "default": KEY_FOR_ALL}
+RESERVED = ("prim",)
 _definitions: set[str] = {"aten"}  # namespaces that somebody defines as a whole
 
 
@@ -56,6 +59,8 @@ class Library:
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("IMPL", "DEF", "FRAGMENT"):
             raise ValueError(f"Unsupported kind: {kind}")
+        if ns in RESERVED and kind in ("DEF", "FRAGMENT"):
+            raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
         if kind == "DEF" and ns in _definitions:
             raise RuntimeError(
                 f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}; please put all of your "
@@ -134,18 +139,39 @@ def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
                     forgotten(op)
 
 
-def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
-    """define(qualname, schema, *, lib=None, tags=()): a new operator, define("mylib::sin", "(Tensor x) -> Tensor")."""
+def define(qualname: Any, schema: str, *more: Any, lib: Library | None = None, tags: Any = ()) -> Any:
+    """define(qualname, schema, *, lib=None, tags=()): a new operator, define("mylib::sin", "(Tensor x) -> Tensor").
+
+    The older form is a decorator: `@define(library, "sin(Tensor x) -> Tensor")` of its kernel."""
+    if isinstance(qualname, Library):
+        name = qualname.define(schema, *more)
+        return lambda function: qualname.impl(name, function) or function
     library, _, name = qualname.partition("::")
     if not name:
-        raise ValueError(f"Expected `qualname` to be of the form {{namespace}}::{{name}}, got {qualname}")
+        raise ValueError(
+            f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the '
+            "torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
+        )
+    if not re.fullmatch(r"\(.*\) -> .*", schema):
+        raise ValueError(
+            'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got '
+            f'"{schema}"'
+        )
     _library_for(library, lib).define(name + schema, tags=tags)
+    return None
 
 
-def impl(qualname: Any, types: Any, func: Callable[..., Any] | None = None, *, lib: Library | None = None) -> Any:
+def key_of(kind: str) -> str:
+    """What kernels are registered for: a device, or what PyTorch's dispatcher asks for."""
+    return kind if kind[:1].isupper() else KEYS.get(kind) or device(kind).type.upper()
+
+
+def impl(qualname: Any, types: Any, func: Any = None, *, lib: Library | None = None) -> Any:
     """impl(qualname, types, func=None, *, lib=None): the implementation of an operator for devices, "default" for
-    all."""
-    keys = [KEYS.get(each, each) for each in ([types] if isinstance(types, str) else types)]
+    all. The older form is a decorator: `@impl(library, "sin", "CPU")`."""
+    if isinstance(qualname, Library):
+        return lambda function: qualname.impl(types, function, func or "") or function
+    keys = [key_of(each) for each in ([types] if isinstance(types, str) else types)]
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for key in keys:
@@ -210,8 +236,11 @@ def impl_abstract(qualname: Any, func: Any = None, *, lib: Library | None = None
 def register_vmap(op: Any, func: Any = None, /, *, lib: Library | None = None) -> Any:
     """register_vmap(op, func=None, /, *, lib=None): `func(info, in_dims, *args)` computes many samples at once."""
 
+    found = operator_of("register_vmap", op)
+    refuse_tensors_by_name("register_vmap", found)
+
     def register(function: Callable[..., Any]) -> None:
-        operator_of("register_vmap", op).vmap = function
+        found.vmap = function
 
     return register if func is None else register(func)
 

@@ -48,8 +48,20 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+def _get_current_function_mode_stack() -> list[Any]:
+    """The modes that are on in this thread, the innermost last."""
+    return list(handling.modes)
+
+
+def _get_current_function_mode() -> Any:
+    """The innermost of them, or None."""
+    return handling.modes[-1] if handling.modes else None
+
+
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """has_torch_function(relevant_args): does one of these take calls over, or is a mode on?"""
+    if not isinstance(relevant_args, Iterable):
+        raise TypeError("expected a sequence")
     return (bool(handling.modes) and handling.at_all) or any([takes_over(value) for value in relevant_args])
 
 
@@ -94,10 +106,10 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 @functools.cache
-def functions() -> list[Any]:
-    """The functions of `leafgrad`, without classes like FloatTensor."""
-    found = [getattr(leafgrad, name) for name in sorted(install.MODULES)]
-    return [function for function in found if isinstance(function, FunctionType)]
+def functions() -> dict[Any, str]:
+    """The functions of `leafgrad` and their names, without classes like FloatTensor."""
+    found = {name: getattr(leafgrad, name) for name in sorted(install.MODULES)}
+    return {function: name for name, function in found.items() if isinstance(function, FunctionType)}
 
 
 @functools.cache
@@ -146,10 +158,8 @@ def resolve_name(f: Any) -> str | None:
 
 @functools.cache
 def names_by_function() -> dict[Any, str]:
-    found = {
-        function: name_of(function) for functions in get_overridable_functions().values() for function in functions
-    }
-    return {**{function: f"torch.{function.__name__}" for function in get_ignored_functions()}, **found}
+    found = {function: name_of(function) for others in get_overridable_functions().values() for function in others}
+    return {**found, **{function: f"torch.{name}" for function, name in functions().items()}}
 
 
 def is_tensor_method_or_property(func: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -205,3 +206,45 @@ def test_another_method_in_place_of_one_of_tensor(monkeypatch: pytest.MonkeyPatc
         assert x.exp() == "mine"
     monkeypatch.undo()
     assert lg.Tensor.exp is not exp and x.as_subclass(Sub).exp().tolist() == x.exp().tolist()
+
+
+def test_every_function_is_found_by_its_name() -> None:
+    for functions in lg.overrides.get_overridable_functions().values():
+        for function in functions:
+            name = lg.overrides.resolve_name(function)
+            assert name is not None
+            assert attrgetter(name.removeprefix("torch."))(lg) == function, name
+
+
+def test_modes_of_a_thread_and_their_mistakes() -> None:
+    class Mode(lg.overrides.TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    class Mistaken(lg.overrides.TorchFunctionMode):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
+            return func(*args, **(kwargs or {}))
+
+    assert lg.overrides._get_current_function_mode() is None
+    with Mode() as outer, Mode() as inner:
+        assert lg.overrides._get_current_function_mode_stack() == [outer, inner]
+        assert lg.overrides._get_current_function_mode() is inner
+    x = lg.ones(2)
+    refused = pytest.raises(
+        RuntimeError, match="`__torch_function__` as a classmethod is not supported, please make it"
+    )
+    with refused, Mistaken():
+        x + x
+    with pytest.raises(TypeError, match="expected a sequence"):
+        lg.overrides.has_torch_function(object())  # type: ignore[arg-type]
+
+
+def test_gradients_of_what_is_like_a_tensor() -> None:
+    class Like:
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return args
+
+    x = Like()
+    assert lg.autograd.grad(x, x) == ((x,), (x,))  # type: ignore[comparison-overlap]

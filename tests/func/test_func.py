@@ -32,6 +32,7 @@ from leafgrad.func import (
     vmap,
 )
 from leafgrad.func.batched_array import BatchedArray
+from leafgrad.func.batching import batching
 from leafgrad.func.level_marks import SampleShape
 from leafgrad.func.levels import running
 
@@ -379,7 +380,8 @@ def test_functions_of_numpy_on_batched_arrays() -> None:
         lambda a: np.take(a, [3, 0], axis=1),
         lambda a: np.linalg.norm(a, axis=0),
     ):
-        got = function(array)
+        with batching():
+            got = function(array)
         assert np.allclose(got.value, np.stack([function(sample) for sample in whole]))
 
 
@@ -480,3 +482,139 @@ def test_samples_of_a_tangent_are_written_to_a_tensor_that_had_none() -> None:
         own, of_base = lg.vmap(tangents)(given)
         assert own.tolist() == given.tolist()
         assert of_base.tolist() == (given.mT if transposed else given).tolist()
+
+
+def test_a_tensor_that_escaped_from_a_map() -> None:
+    kept = []
+
+    def keep(x: Any) -> Any:
+        kept.append(x)
+        return x * 2
+
+    vmap(keep)(values(2, 3))
+    for use in (lambda: kept[0].sin(), lambda: kept[0] + 1, lambda: kept[0].mul_(2), lambda: kept[0].sum()):
+        with pytest.raises(RuntimeError, match="your tensor may have escaped from inside a function being vmapped"):
+            use()
+    assert kept[0].shape == (3,) and "BatchedTensor" in repr(kept[0])
+
+
+def test_data_must_not_be_replaced_inside_a_map() -> None:
+    def replace(x: Any) -> Any:
+        x.data = lg.ones(3)
+        return x
+
+    with pytest.raises(RuntimeError, match=r"^mutating directly with `.data` under vmap transform is not allowed"):
+        vmap(replace)(values(2, 3))
+
+
+# -- random numbers ---------------------------------------------------------------------------------------------------
+
+AROUND = {
+    "normal": lambda x: lg.normal(x, x),
+    "normal, mean": lambda x: lg.normal(x, 0.5),
+    "normal, std": lambda x: lg.normal(0.0, x),
+    "binomial": lambda x: lg.binomial(x, x / 2),
+    "bernoulli": lambda x: lg.bernoulli(x / 2),
+    "bernoulli, p": lambda x: lg.bernoulli(x, 0.5),
+    "poisson": lambda x: lg.poisson(x),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_numbers_drawn_around_mapped_tensors(name: str) -> None:
+    draw, ones = AROUND[name], lg.ones(4, 3, 50)
+    lg.manual_seed(0)
+    expected = draw(ones)
+    lg.manual_seed(0)
+    assert lg.equal(vmap(draw, randomness="different")(ones), expected)
+    with pytest.raises(RuntimeError, match="does not currently support same randomness with a batched tensor input"):
+        vmap(draw, randomness="same")(ones)
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        vmap(draw)(ones)
+
+
+IN_PLACE = {
+    "normal_": lambda x: x.normal_(),
+    "uniform_": lambda x: x.uniform_(),
+    "bernoulli_": lambda x: x.bernoulli_(0.5),
+    "bernoulli_, tensor": lambda x: x.bernoulli_(lg.full(x.shape, 0.5)),
+    "randn_like": lg.randn_like,
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_numbers_are_drawn_in_the_order_of_memory(name: str) -> None:
+    """Also where the samples are not the first dimension."""
+    draw = IN_PLACE[name]
+    for in_dim in (0, 1, -1):
+        lg.manual_seed(0)
+        expected = draw(lg.ones(4, 5, 6).movedim(in_dim, 0))
+        lg.manual_seed(0)
+        assert lg.equal(vmap(draw, in_dim, randomness="different")(lg.ones(4, 5, 6)), expected)
+        lg.manual_seed(0)
+        first = draw(lg.ones_like(expected[0]))
+        lg.manual_seed(0)
+        same = vmap(draw, in_dim, randomness="same")(lg.ones(4, 5, 6))
+        assert all([lg.equal(each, first) for each in same])
+
+
+def test_probabilities_of_samples_do_not_fit_into_one() -> None:
+    with pytest.raises(RuntimeError, match="that has more elements than `self`"):
+        vmap(lambda x, p: x.bernoulli_(p), (None, 0), randomness="different")(lg.ones(3), lg.ones(4, 3))
+    with pytest.raises(RuntimeError, match="we do not yet support aten::rrelu"):
+        vmap(lambda x: lg.rrelu(x, training=True), randomness="different")(lg.ones(3, 2))
+
+
+# -- modules with other tensors ---------------------------------------------------------------------------------------
+
+
+class WithAttributes(lg.nn.Module):
+    """A parameter, and tensors that are neither parameters nor buffers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = lg.nn.Parameter(lg.ones(2))
+        self.shift = lg.ones(2)
+        self.power = 2.0
+
+    def forward(self, x: Any) -> Any:
+        shift = self.shift if hasattr(self, "shift") else 0
+        extra = self.extra if hasattr(self, "extra") else 0
+        weight = 1 if self.weight is None else self.weight
+        return weight * x + shift + extra
+
+
+def test_functional_call_replaces_attributes_as_well() -> None:
+    module, x = WithAttributes(), lg.ones(2)
+    own = module.shift
+    given = {"weight": lg.full((2,), 3.0), "shift": lg.zeros(2), "extra": lg.full((2,), 10.0)}
+    assert functional_call(module, given, x).tolist() == [13.0, 13.0]
+    assert module.shift is own and not hasattr(module, "extra") and list(module._parameters) == ["weight"]
+    assert functional_call(module, {"weight": None, "shift": lg.zeros(2)}, x).tolist() == [1.0, 1.0]
+    assert functional_call(module, {}, kwargs={"x": x}).tolist() == [2.0, 2.0]
+    nested = lg.nn.Sequential(module)
+    assert functional_call(nested, {"0.shift": lg.zeros(2)}, x).tolist() == [1.0, 1.0] and module.shift is own
+
+
+def test_functional_call_of_wrong_names() -> None:
+    module, x = WithAttributes(), lg.ones(2)
+    for given, kind, message in (
+        ({"power": x}, TypeError, "attribute `power`: 2.0 is not an instance of torch.Tensor"),
+        ({"weight": 3.0}, TypeError, "3.0 is not an instance of torch.Tensor"),
+        ({"part.weight": x}, AttributeError, "WithAttributes has no attribute `part`"),
+    ):
+        with pytest.raises(kind, match=message):
+            functional_call(module, {"shift": lg.zeros(2), **given}, x)
+        assert module.shift.tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError) as caught:
+        functional_call(module, {"b": x, "a": x}, x, strict=True)
+    wanted = "WithAttributes:\n\tUnexpected key(s): 'a', 'b'.\n\tMissing key(s): 'weight'."
+    assert str(caught.value) == "Error(s) in reparametrizing for " + wanted
+
+
+def test_functional_call_of_a_module_that_contains_itself() -> None:
+    module = WithAttributes()
+    module.again = module
+    given = {"again.weight": lg.full((2,), 3.0), "weight": lg.full((2,), 5.0)}
+    assert functional_call(module, given, lg.ones(2), tie_weights=False).tolist() == [6.0, 6.0]
+    assert module.weight.tolist() == [1.0, 1.0]

@@ -346,3 +346,63 @@ def test_random_is_imported_late() -> None:
 def test_module_names() -> None:
     assert leafgrad.random.default_generator is leafgrad.default_generator
     assert not leafgrad.cuda.is_available()
+
+
+def test_the_old_constructor_of_a_tensor_is_a_view() -> None:
+    leaf = torch.ones(2, requires_grad=True)
+    x = leaf * 1
+
+    class Mine(torch.Tensor):
+        pass
+
+    for made in (torch.Tensor(x), torch.FloatTensor(x), x.new(x), Mine(x)):
+        assert made._base is x and made.grad_fn.name() == "AliasBackward0"
+        (made * 3).sum().backward(retain_graph=True)
+    assert leaf.grad.tolist() == [12.0, 12.0] and isinstance(Mine(x), Mine)
+    torch.Tensor(x).mul_(2)
+    assert torch.autograd.grad(x.sum(), leaf)[0].tolist() == [2.0, 2.0]
+
+
+class OldLibrary:
+    """Hands out the capsules that there were before they had versions."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __dlpack__(self) -> Any:
+        return self.x.__dlpack__()
+
+    def __dlpack_device__(self) -> Any:
+        return self.x.__dlpack_device__()
+
+
+def test_memory_of_other_libraries_can_be_written_to() -> None:
+    for take in (
+        lambda x: torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x)),
+        lambda x: torch.from_dlpack(x.__dlpack__(max_version=(1, 0))),
+        lambda x: torch.from_dlpack(OldLibrary(x)),
+        lambda x: torch.as_tensor(np.from_dlpack(x)),
+        torch.from_dlpack,
+    ):
+        x = torch.zeros(2, 3)
+        y = take(x.t())
+        y[0, 1] = 5
+        assert x[1, 0] == 5 and y.stride() == (1, 3)
+    assert torch.tensor(OldLibrary(torch.arange(3.0))).tolist() == [0, 1, 2]
+    constant = np.ones(2)
+    constant.flags.writeable = False
+    with pytest.raises(BufferError):  # NumPy does not hand it out in the old form
+        torch.from_dlpack(OldLibrary(constant))
+
+
+def test_streams_of_memory_that_is_handed_out() -> None:
+    for stream, kind in ((object(), TypeError), (1, AssertionError)):
+        with pytest.raises(kind, match="stream"):
+            torch.ones(2).__dlpack__(stream=stream)
+    assert '"dltensor"' in repr(torch.ones(2).__dlpack__(stream=None))
+
+
+@pytest.mark.parametrize("name", ["not a device", "1cpu", "cpu 1", "cuda:", "cuda:x", "cuda:01", "cpu:-1"])
+def test_names_that_no_device_can_have(name: str) -> None:
+    with pytest.raises(RuntimeError, match=r"^Invalid device string: '"):
+        torch.device(name)

@@ -15,6 +15,7 @@ from leafgrad._core.threads import local
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 UNCHANGED: Any = object()  # nobody has taken the call over
+CLASS_METHOD = "Defining your `{}` as a classmethod is not supported, please make it a plain method"  # of a mode
 
 
 class TakesOver(Exception):
@@ -161,7 +162,10 @@ def taken_over(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: d
     if handling.modes:
         mode = handling.modes.pop()  # what it calls is seen by the mode outside
         try:
-            result = mode.__torch_function__(*given)
+            handler = mode.__torch_function__
+            if getattr(handler, "__self__", mode) is type(mode):
+                raise RuntimeError(CLASS_METHOD.format("__torch_function__"))
+            result = handler(*given)
         finally:
             handling.modes.append(mode)
         if result is not NotImplemented:

@@ -17,6 +17,7 @@ from leafgrad._library.gradients import flattened
 from leafgrad._library.inference import infer_schema
 from leafgrad._library.operators import defined, forgotten, namespace
 from leafgrad._library.schema import parsed
+from leafgrad._library.tags import Tag
 from leafgrad.amp.autocast_mode import is_autocast_available
 
 log = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class CustomOpDef:
         known = namespace(self._namespace).packets.get(self._name)
         if known is not None and "default" in known.forms:  # defined again, as in a notebook
             forgotten(known.forms["default"])
-        self._opoverload = defined(whole, tags)
+        self._opoverload = defined(whole, (Tag.pt2_compliant_tag, *tags))
         self._opoverload.give_gradients(None, None)
 
     @property
@@ -171,7 +172,16 @@ def register_autograd(op: Any, shown: Any, backward: Callable[..., Any], setup_c
             f"Cannot register autograd formula for non-functional operator {shown} with schema {op._schema}. Please "
             f"create a functional operator and register an autograd formula for that.\n  at {errors.here()}"
         )
+    refuse_tensors_by_name("register_autograd", op)
     op.give_gradients(backward, setup_context)
+
+
+def refuse_tensors_by_name(caller: str, op: Any) -> None:
+    if any([a.type.is_tensor for a in op._schema.keywords]):
+        raise NotImplementedError(
+            f"{caller} with kwarg-only Tensor args. In the original definition of the op, please make your tensors not "
+            f"kwarg-only. Got: {op._schema}\n  at {errors.here()}"
+        )
 
 
 def refuse_aliases(name: str, function: Any, args: Any, kwargs: Any, result: Any) -> None:

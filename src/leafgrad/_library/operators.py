@@ -58,6 +58,7 @@ class Operator(aten.Overload):
         self.setup_context: Any = None
         self.function: Any = None  # for autograd
         self.vmap: Any = None
+        self._defined_in_python = True
         self.fake: Any = None
         self.cast_to: Any = None  # in an autocast region
         aten.of_libraries[self._name] = self
@@ -89,6 +90,9 @@ class Operator(aten.Overload):
                 call = Call(args, kwargs)
                 return call.results(self.function.apply(*call.flat, call))
             return self.computed(args, kwargs)
+        if self.vmap is not None and in_transform():
+            call = Call(args, kwargs)
+            return call.results(function_of(self).apply(*call.flat, call))
         if self.kernel() is self.kernels.get("CompositeImplicitAutograd"):
             return self.kernel()(*args, **kwargs)
         return without_formula(self, args, self.computed(args, kwargs))

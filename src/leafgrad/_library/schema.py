@@ -81,6 +81,30 @@ def convert_one(base: str, value: Any) -> Any:
     raise ValueError
 
 
+# What is said of the names that types have elsewhere.
+OTHER_NAMES = {
+    "int64_t": "Use `SymInt` or `int` instead of `int64_t` in an operator's schema string. `SymInt` corresponds to "
+    "c10::SymInt in C++ while `int` in schema corresponds to the int64_t type in C++.",
+    "double": "Use `float` instead of `double` in an operator's schema string. `float` in schema corresponds to the "
+    "double type in C++",
+}
+
+
+def check_type(base: str, schema: str) -> None:
+    """Refuse a type that there is not."""
+    if base in TYPES or base in UNCHECKED:
+        return
+    common = "Common valid schema types include Tensor, SymInt, int, float, bool, Scalar; for a full list, please see "
+    where = "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func "
+    why = OTHER_NAMES.get(base) or f"unknown type specifier. {common}{where}"
+    mark = " " * re.search(rf"\b{base}\b", schema).start() + "~" * len(base)  # type: ignore[union-attr]
+    raise RuntimeError(f"\n{why}:\n{schema}\n{mark} <--- HERE\n  at {errors.here()}")
+
+
+UNCHECKED = {
+    "Any", "Dimname", "DispatchKeySet", "Future", "Generator", "Layout", "MemoryFormat", "QScheme", "Storage", "Stream",
+    "complex", "number",
+}  # fmt: skip
 TYPES: dict[str, Any] = {
     "Tensor": TensorBase,
     "int": int,
@@ -100,15 +124,20 @@ class Argument:
 
     name: str
     type: Kind
-    default_value: Any = NO_DEFAULT
+    default: Any = NO_DEFAULT
     kwarg_only: bool = False
+
+    @property
+    def default_value(self) -> Any:
+        """The default, None also if there is none."""
+        return self.default if self.has_default_value() else None
 
     @property
     def alias_info(self) -> AliasInfo | None:
         return self.type.alias_info
 
     def has_default_value(self) -> bool:
-        return self.default_value is not NO_DEFAULT
+        return self.default is not NO_DEFAULT
 
     def __str__(self) -> str:
         named = f"{self.type} {self.name}".rstrip()
@@ -258,6 +287,7 @@ def read_parameter(text: str, by_name: bool, schema: str) -> Argument:
     if found is None:
         raise RuntimeError(f"{text!r} is no parameter, in the schema {schema!r}\n  at {errors.here()}")
     base, alias, write, suffix, name, default = found.groups()
+    check_type(base, schema)
     kind = Kind(base, AliasInfo(alias, bool(write)) if alias else None, suffix)
     return Argument(name, kind, NO_DEFAULT if default is None else read_default(kind, default.strip()), by_name)
 
@@ -274,4 +304,5 @@ def read_result(text: str, schema: str) -> Argument:
     if found is None:
         raise RuntimeError(f"{text!r} is no result, in the schema {schema!r}\n  at {errors.here()}")
     base, alias, write, suffix, name = found.groups()
+    check_type(base, schema)
     return Argument(name, Kind(base, AliasInfo(alias, bool(write)) if alias else None, suffix))

@@ -316,6 +316,8 @@ class AutogradTensor(TensorOperators):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}\n  at {errors.here()}")
+        if is_batched(self.array):
+            raise self.array.refusal("set data")
         if self.needs_grad and value.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(value, errors.AS_DATA)
         if value.array.dtype != self.array.dtype:

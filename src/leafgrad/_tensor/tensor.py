@@ -301,7 +301,11 @@ class TensorMethods(Bases):
             array = array.astype(np.uint8)
         return wrap(array)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, *, stream: Any = -1, **options: Any) -> Any:
+        if stream is not None and not isinstance(stream, int):
+            raise TypeError("stream must be ``int`` or ``none``")
+        if stream is not None and stream != -1:
+            raise AssertionError("stream should be None on cpu.")
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         if self.rare is not None and self.is_conj():

@@ -252,7 +252,8 @@ def as_tuple(value: Any, count: int = 0) -> tuple[Any, ...]:
     """One tensor, several, or none: always as a tuple."""
     if value is None:
         return (None,) * count
-    return (value,) if isinstance(value, (TensorBase, GradientEdge)) else tuple(value)
+    single = isinstance(value, (TensorBase, GradientEdge)) or hasattr(value, "__torch_function__")
+    return (value,) if single else tuple(value)
 
 
 def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[Any, Any]:

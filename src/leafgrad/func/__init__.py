@@ -11,12 +11,13 @@ from leafgrad import _missing
 from leafgrad.func import functions as functions  # tells autograd.Function what it is inside of a transform
 from leafgrad.func.derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from leafgrad.func.modules import functional_call, stack_module_state
+from leafgrad.func.rearrange import rearrange
 from leafgrad.func.tools import debug_unwrap, functionalize, replace_all_batch_norm_modules_
 from leafgrad.func.vmap import vmap
 
 __all__ = [
     "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
-    "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
+    "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.thread_state import state
 from leafgrad.func.level_marks import PerSample, SharedMemory, plain
 from leafgrad.func.levels import depth_of
 from leafgrad.func.many_samples import ManySamples, highest, lined_up, size_at, widened
-from leafgrad.func.messages import CONTROL_FLOW, IN_PLACE, ITEM, REFUSALS
+from leafgrad.func.messages import CONTROL_FLOW, ESCAPED, IN_PLACE, ITEM, REFUSALS
 
 Array = Any  # an ndarray or a BatchedArray
 ALL = slice(None)
@@ -84,6 +85,8 @@ class BatchedArray(ManySamples):
         raise PerSample("NumPy wants a plain array")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if not state.modes:
+            raise RuntimeError(ESCAPED)
         out = options.get("out")
         if ufunc.signature is not None:  # a product of matrices, or the like
             if ufunc not in RULES or method != "__call__" or out is not None:
@@ -102,6 +105,8 @@ class BatchedArray(ManySamples):
         raise PerSample(f"{ufunc.__name__}.{method}")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if not state.modes:
+            raise RuntimeError(ESCAPED)
         rule = RULES.get(function)
         if rule is not None:
             return rule(*args, **kwargs)

@@ -149,9 +149,9 @@ def _grad_and_value(
     func: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     aliases = Aliases()
-    with disable_saved_tensors_hooks(messages.SAVED_TENSOR_HOOKS), Derivative(func), grad_mode.enable_grad():
+    with disable_saved_tensors_hooks(messages.SAVED_TENSOR_HOOKS), Derivative(func) as here, grad_mode.enable_grad():
         call = Call("grad_and_value(f)(*args)", func, argnums, args, kwargs, has_aux)
-        inside = [aliases.of(t) for t in call.leaves]
+        inside = here.arguments = [aliases.of(t) for t in call.leaves]
         output, aux = call.run(inside)
         if not isinstance(output, TensorBase):
             raise RuntimeError(f"{call.who}: Expected f(*args) to return a Tensor, got {type(output)}")
@@ -202,10 +202,10 @@ def vjp_by(
 ) -> Any:
     """vjp with respect to some of the arguments; None: to all. `linearizes`: by whom less is refused."""
     refusal = contextlib.nullcontext() if linearizes else disable_saved_tensors_hooks(messages.SAVED_TENSOR_HOOKS)
-    with refusal, Derivative(func), grad_mode.enable_grad():
+    with refusal, Derivative(func) as here, grad_mode.enable_grad():
         call = Call("vjp(f, *primals)", func, argnums, args, kwargs or {}, has_aux)
         call.may_be_empty = linearizes
-        inside = [aliases.of(t) for t in call.leaves]
+        inside = here.arguments = [aliases.of(t) for t in call.leaves]
         output, aux = call.run(inside)
         outputs, out_spec = call.tensors(output)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core.modes import Mode, push, switches
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
@@ -53,11 +54,16 @@ class Derivative(Transform):
 
     def __init__(self, func: Any) -> None:
         self.captured = captured_by(func)
+        self.arguments: list[Any] = []  # by which it is differentiated, if backward
 
     def about_to_change(self, x: Any) -> None:
-        """A tensor must not be changed in place if the function has it from outside."""
+        """A tensor must not be changed in place if the function has it from outside, or is differentiated by it."""
         if any([t.version is x.version for t in self.captured]):
             raise RuntimeError(messages.CAPTURED)
+        view = x.rare.view if x.rare is not None else None
+        seen = x if view is None else view.base
+        if state.recording and any([t is seen for t in self.arguments]):
+            raise errors.leaf_in_place(seen, view is not None)
 
 
 def count(change: int) -> None:

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import links
+from leafgrad._core.tensor import is_batched, links
+from leafgrad._core.views import link
 from leafgrad.func.batched_array import BatchedArray, spread
-from leafgrad.func.level_marks import levels_of
+from leafgrad.func.level_marks import levels_of, unmarked
 from leafgrad.func.levels import Map, Trace, running
 from leafgrad.func.many_samples import size_at
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly
+from leafgrad.ops.shape.resize import steps_between
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -123,6 +125,27 @@ def with_levels_of(other: Any, t: Any) -> Any:
 def enter(t: Any, dim: int, level: int) -> Any:
     """A dimension of a tensor as the samples of a level."""
     return bind(enter_map.core, (t,), (dim, level, Trace()))
+
+
+def view_in_map(t: Any, dim: int, level: int) -> Any:
+    """The same for the function that is mapped, which may change it in place: a view, so that `t` gets to know."""
+    trace = Trace()
+    return link(bind(enter_map.core, (t,), (dim, level, trace)), t, enter_map, (dim, level, trace), None)
+
+
+def view_outside(t: Any, dim: int, level: int, size: int) -> Any:
+    """`leave` for the results of the function that is mapped: a view, if `t` is one of a tensor outside."""
+    result = leave(t, dim, level, size)
+    result.array = unmarked(result.array)
+    view = t.rare.view if t.rare is not None else None
+    own = size_at(t.array, level)
+    if view is None or own is None or size_at(view.base.array, level) is not None:
+        return result
+    link(result, t, leave_map, (dim, level, own, Trace()), None)
+    if result.rare.view is not None and not is_batched(result.array):
+        # outside of all maps nothing shall remind of them, least of all a Trace
+        result.rare.view.steps = steps_between(view.base.array, result.array)
+    return result
 
 
 def leave(t: Any, dim: int, level: int, size: int | None = None) -> Any:

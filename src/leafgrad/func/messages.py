@@ -26,6 +26,12 @@ NO_STORAGE = (
     "Cannot access data pointer of Tensor that doesn't have storage\n"
     "  it stands for all samples of a vmap at once: return it from the function, and look at it outside"
 )
+ESCAPED = (
+    "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+    "https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal functorch error in "
+    "`gen_vmap_plumbing` Please file an issue if it looks like the latter\n"
+    "  the vmap is over, and the tensor still stands for its samples: return it from the function instead of keeping it"
+)
 DYNAMIC = (
     "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}. "
     "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.\n"
@@ -86,6 +92,7 @@ REFUSALS = {
     "bool": CONTROL_FLOW,
     "storage": NO_STORAGE,
     "data": "accessing `data` under vmap transform is not allowed\n  fix: x.detach()",
+    "set data": "mutating directly with `.data` under vmap transform is not allowed.\n  fix: x.copy_(value)",
 }
 
 

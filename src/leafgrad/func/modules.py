@@ -50,47 +50,64 @@ def _merged(dicts: Any) -> Tensors:
     return {name: value for d in dicts for name, value in d.items()}
 
 
+MISSING: Any = object()  # in the place of an attribute that is not there
+
+
 @contextmanager
 def replaced(module: Any, tensors: Tensors, tie_weights: bool, strict: bool) -> Iterator[None]:
-    """The module with other tensors, for a while. Buffers that it assigns meanwhile go to `tensors`."""
-    places = places_of(module)
-    groups = tied_names(places) if tie_weights else {}
-    _check_tied(groups, tensors)
+    """The module with other tensors, for a while: parameters, buffers and attributes. What it assigns to them meanwhile
+    goes to `tensors`."""
+    named = dict(named_tensors(module)) if tie_weights or strict else {}
+    given = tensors
+    if tie_weights:
+        groups = tied_names(named)
+        _check_tied(groups, tensors)
+        given = tensors | {same: value for name, value in tensors.items() for same in groups.get(name, ())}
     if strict:
-        _check_names(module, tensors, groups)
-    before: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+        _check_names(module, named, given)
+    before: list[tuple[str, Any, str, Any]] = []
     try:
-        for name, value in tensors.items():
-            if not isinstance(value, TensorBase):
-                raise TypeError(f"{value} is not an instance of torch.Tensor")
-            for same in groups.get(name, (name,)):
-                if same not in places:
-                    module.get_submodule(same.rpartition(".")[0])  # an error if there is none
-                    continue  # PyTorch ignores names that the module does not have
-                place, own = places[same]
-                if (id(place), own) not in before:
-                    before[id(place), own] = place, own, place[own]
-                    place[own] = value
+        for name, value in given.items():
+            path, _, own = name.rpartition(".")
+            owner = submodule(module, path)
+            before.append((name, owner, own, swapped(owner, own, value)))
         yield
     finally:
-        for name, value in tensors.items():
-            if before and name in places:
-                place, own = places[name]
-                if place.get(own) is not value:
-                    tensors[name] = place.get(own)
-        for place, own, value in before.values():
-            place[own] = value
+        for name, owner, own, value in reversed(before):
+            assigned = swapped(owner, own, value)
+            if name in tensors and assigned is not MISSING:
+                tensors[name] = assigned
 
 
-def places_of(module: Any) -> dict[str, tuple[dict[str, Any], str]]:
-    """For each name of a parameter or buffer the dictionary of a submodule that holds it, and its key there. What
-    appears several times has several names."""
-    found: dict[str, tuple[dict[str, Any], str]] = {}
-    for path, each in module.named_modules(remove_duplicate=False):
-        for place in (each._parameters, each._buffers):
-            for own in place:
-                found[f"{path}.{own}" if path else own] = place, own
-    return found
+def submodule(module: Any, path: str) -> Any:
+    """The part of a module that has this name. (`get_submodule` says something else if there is none.)"""
+    for name in path.split(".") if path else ():
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        module = getattr(module, name)
+        if not hasattr(module, "_parameters"):
+            raise TypeError(f"submodule `{path}`: {module} is not an instance of torch.nn.Module")
+    return module
+
+
+def swapped(module: Any, name: str, value: Any) -> Any:
+    """Gives a module another tensor by a name, or MISSING, and returns what it had."""
+    if value is not MISSING and value is not None and not isinstance(value, TensorBase):
+        raise TypeError(f"{value} is not an instance of torch.Tensor")
+    for place in (module._parameters, module._buffers):
+        if name in place:
+            old = place.pop(name) if value is MISSING else place[name]
+            if value is not MISSING:
+                place[name] = value
+            return old
+    old = getattr(module, name, MISSING)
+    if old is not MISSING and old is not None and not isinstance(old, TensorBase):
+        raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
+    if value is not MISSING:
+        setattr(module, name, value)
+    elif old is not MISSING:
+        delattr(module, name)
+    return old
 
 
 def named_tensors(module: Any) -> Iterator[tuple[str, Any]]:
@@ -99,12 +116,11 @@ def named_tensors(module: Any) -> Iterator[tuple[str, Any]]:
     yield from module.named_buffers(remove_duplicate=False)
 
 
-def tied_names(places: dict[str, tuple[dict[str, Any], str]]) -> dict[str, tuple[str, ...]]:
+def tied_names(named: Tensors) -> dict[str, tuple[str, ...]]:
     """For each name of a tensor that has several, all of them."""
     names: dict[int, list[str]] = {}
-    for name, (place, own) in places.items():
-        if place[own] is not None:
-            names.setdefault(id(place[own]), []).append(name)
+    for name, tensor in named.items():
+        names.setdefault(id(tensor), []).append(name)
     return {name: tuple(same) for same in names.values() if len(same) > 1 for name in same}
 
 
@@ -113,23 +129,19 @@ def _check_tied(groups: dict[str, tuple[str, ...]], tensors: Tensors) -> None:
         given = [name for name in same if name in tensors]
         if len(given) > 1 and any([tensors[name] is not tensors[given[0]] for name in given]):
             raise ValueError(
-                f"functional_call got multiple values for keys {sorted(given)}, which are tied. Consider using "
+                f"functional_call got multiple values for keys {sorted(same)}, which are tied. Consider using "
                 "tie_weights=False"
             )
 
 
-def _check_names(module: Any, tensors: Tensors, groups: dict[str, tuple[str, ...]]) -> None:
-    known = [name for name, _ in named_tensors(module)]
-    given = {same for name in tensors for same in groups.get(name, (name,))}
-    unexpected = [name for name in tensors if name not in known]
-    missing = [name for name in known if name not in given]
+def _check_names(module: Any, named: Tensors, given: Tensors) -> None:
     lines = []
-    if unexpected:
+    if unexpected := sorted(given.keys() - named.keys()):
         lines.append(f"\n\tUnexpected key(s): {', '.join(map(repr, unexpected))}.")
-    if missing:
+    if missing := sorted(named.keys() - given.keys()):
         lines.append(f"\n\tMissing key(s): {', '.join(map(repr, missing))}.")
     if lines:
-        raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:{''.join(lines)}")
+        raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:{''.join(lines)}")
 
 
 def stack_module_state(models: Any) -> tuple[Tensors, Tensors]:

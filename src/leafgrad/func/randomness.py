@@ -46,9 +46,19 @@ class ForSamples:
         if any([m.randomness == "error" for m in self.maps]):
             raise RuntimeError(messages.RANDOM_FOR_GRADIENTS if self.maps[-1].of_gradients else messages.RANDOM)
 
-    def check_in_place(self, array: Any) -> None:
+    def check_parameters(self, arrays: tuple[Any, ...]) -> None:
+        """What is the same for all samples cannot be drawn by parameters that each sample has of its own."""
+        for m in self.maps:
+            if m not in self.different and size_at(arrays, m.level) is not None:
+                self.check()
+                raise RuntimeError(messages.SAME_FOR_BATCH)
+
+    def check_in_place(self, array: Any, parameters: tuple[Any, ...] = ()) -> None:
         """Different numbers for each sample do not fit into memory that is the same for all."""
         self.check()
+        self.check_parameters(parameters)
+        if any([size_at(array, m.level) is None and size_at(parameters, m.level) is not None for m in self.maps]):
+            raise RuntimeError(messages.IN_PLACE)
         if any([size_at(array, m.level) is None for m in self.different]):
             raise RuntimeError(messages.RANDOM_IN_PLACE)
 
@@ -58,6 +68,21 @@ class ForSamples:
             if size_at(array, m.level) is None:
                 array = share_in_map.kernel(array, m.level, m.size)
         return array.copy("C" if array.flags.c_contiguous else "K") if array.__class__ is BatchedArray else array
+
+    def whole(self, array: Any) -> Any:
+        """The memory of all samples, if each gets numbers of its own, which are then drawn for all at once; or None."""
+        self.check()
+        if array.__class__ is not BatchedArray:
+            return None
+        own = [m for m in self.maps if size_at(array, m.level) is not None]
+        return array.memory() if own == self.different else None
+
+    def as_whole(self, array: Any) -> Any:
+        """The values of all samples in memory of that kind."""
+        for m in self.different:
+            if size_at(array, m.level) is None:
+                array = share_in_map.kernel(array, m.level, m.size)
+        return array.memory()
 
     def wrapped(self, values: Any) -> Any:
         """Numbers for all samples that are to be different, which are in front."""
@@ -79,13 +104,11 @@ class ForSamples:
 
     def by_array(self, draw: Draw, generator: Any, probabilities: Any, *options: Any) -> Any:
         """draw(generator, probabilities, ...): for each sample, or once for all if it shall be the same."""
+        self.check_parameters((probabilities,))
         values = probabilities
-        for m in self.maps:
+        for m in self.different:
             if size_at(values, m.level) is None:
-                if m in self.different:
-                    values = share_in_map.kernel(values, m.level, m.size)
-            elif m not in self.different:
-                raise RuntimeError(messages.SAME_FOR_BATCH)
+                values = share_in_map.kernel(values, m.level, m.size)
         return by_sample(draw, generator, values, tuple([plain(o) if isinstance(o, np.dtype) else o for o in options]))
 
     def one_by_one(self, draw: Draw, *args: Any) -> Any:

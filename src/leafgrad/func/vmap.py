@@ -9,9 +9,8 @@ from typing import Any
 from leafgrad._core.tensor import TensorBase
 from leafgrad.func import levels, trees
 from leafgrad.func.batching import batching
-from leafgrad.func.level_marks import unmarked
 from leafgrad.func.many_samples import size_at
-from leafgrad.func.map_boundary import enter, leave
+from leafgrad.func.map_boundary import view_in_map, view_outside
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.random import distributions
 from leafgrad.ops.shape.join import cat
@@ -43,6 +42,22 @@ def vmap(
     return _mapped(func, in_dims, out_dims, randomness, chunk_size, of_gradients=False)
 
 
+def chunk_vmap(
+    func: Callable[..., Any], in_dims: InDims = 0, out_dims: OutDims = 0, randomness: str = "error", chunks: int = 2
+) -> Callable[..., Any]:
+    """chunk_vmap(func, in_dims=0, out_dims=0, randomness='error', chunks=2): vmap of so many portions of the samples,
+    one after the other."""
+    vmap(func, in_dims, out_dims, randomness)  # which refuses what it does not know
+
+    @functools.wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        size = _inputs(func, in_dims, args)[-1]
+        chunk_size = max(1, -(-size // chunks))
+        return vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)(*args, **kwargs)
+
+    return mapped
+
+
 def map_of_gradients(func: Callable[..., Any]) -> Callable[..., Any]:
     """vmap for a function that goes through a graph with many gradients, or tangents, at once. That is no transform of
     the user's, so Functions need not be made for one."""
@@ -64,9 +79,11 @@ def _mapped(
         def run(leaves: list[Any], count: int) -> Any:
             with levels.Map(count, randomness, of_gradients) as level, batching():
                 pairs = zip(leaves, dims, strict=True)
-                inside = [leaf if dim is None else enter(leaf, dim, level) for leaf, dim in pairs]
+                inside = [leaf if dim is None else view_in_map(leaf, dim, level) for leaf, dim in pairs]
                 outputs = func(*trees.unflatten(inside, spec), **kwargs)
-                return _outputs(func, outputs, out_dims, level, count)
+                # what comes out as it went in is that very tensor, changed in place or not
+                came_in = {id(t): (t, dim, leaf) for t, dim, leaf in zip(inside, dims, leaves, strict=True)}
+                return _outputs(func, outputs, out_dims, level, count, came_in)
 
         if chunk_size is None or chunk_size >= size:
             return run(flat, size)
@@ -136,7 +153,9 @@ def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], 
 # -- results ----------------------------------------------------------------------------------------------------------
 
 
-def _outputs(func: Any, outputs: Any, out_dims: Any, level: int, size: int) -> Any:
+def _outputs(
+    func: Any, outputs: Any, out_dims: Any, level: int, size: int, came_in: dict[int, tuple[Any, Any, Any]]
+) -> Any:
     name = _name(func)
     flat, spec = trees.flatten(outputs)
     for dim in trees.flatten(out_dims)[0]:
@@ -145,17 +164,19 @@ def _outputs(func: Any, outputs: Any, out_dims: Any, level: int, size: int) -> A
                 f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of "
                 "ints representing where in the outputs the vmapped dimension should appear."
             )
+    if isinstance(out_dims, tuple) and len(out_dims) == 1 and isinstance(outputs, TensorBase):
+        out_dims = out_dims[0]
     dims = trees.broadcast_to(out_dims, spec)
     if dims is None:
         raise ValueError(
             f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
             f"`outputs`. out_dims has structure {trees.flatten(out_dims)[1]} but outputs has structure {spec}."
         )
-    results = [_out(name, t, dim, level, size) for t, dim in zip(flat, dims, strict=True)]
+    results = [_out(name, t, dim, level, size, came_in.get(id(t))) for t, dim in zip(flat, dims, strict=True)]
     return trees.unflatten(results, spec)
 
 
-def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
+def _out(name: str, t: Any, dim: Any, level: int, size: int, came_in: tuple[Any, Any, Any] | None) -> Any:
     """One result outside of the map."""
     is_mapped = isinstance(t, TensorBase) and size_at(t.array, level) is not None
     if dim is None:
@@ -167,9 +188,10 @@ def _out(name: str, t: Any, dim: Any, level: int, size: int) -> Any:
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(t)}. Did you mean to set out_dims= "
             "to None for output?"
         )
-    result = leave(t, wrap_dim(dim, t.array.ndim + 1), level, size)
-    result.array = unmarked(result.array)
-    return result
+    dim = wrap_dim(dim, t.array.ndim + 1)
+    if came_in is not None and came_in[1] == dim:
+        return came_in[2]
+    return view_outside(t, dim, level, size)
 
 
 def _in_chunks(
@@ -196,4 +218,4 @@ def _in_chunks(
     return trees.unflatten(joined, out_spec)
 
 
-__all__ = ["vmap"]
+__all__ = ["chunk_vmap", "vmap"]

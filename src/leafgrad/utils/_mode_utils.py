@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from leafgrad import _missing
 from leafgrad._core.modes import restore
 from leafgrad._core.thread_state import state
 from leafgrad.utils._python_dispatch import Dispatching
 
-__all__ = ["no_dispatch"]
+__all__ = ["all_same_mode", "no_dispatch"]
+
+
+def all_same_mode(modes: Sequence[Any]) -> bool:
+    """all_same_mode(modes): are they all one and the same mode?"""
+    return all([mode is modes[0] for mode in modes])
 
 
 @contextlib.contextmanager

@@ -22,11 +22,12 @@ from typing import Any
 from leafgrad import _missing
 from leafgrad._core.modes import Below, Observer, pop, push
 from leafgrad._core.op import Op
+from leafgrad._core.overrides import CLASS_METHOD
 from leafgrad._core.tensor import TensorBase, as_array, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.ops import aten
 
-__all__ = ["TorchDispatchMode"]
+__all__ = ["TorchDispatchMode", "is_in_torch_dispatch_mode"]
 
 
 class TorchDispatchMode:
@@ -59,8 +60,11 @@ class Dispatching(Observer):
         if op is links.assign or op.name == "create":
             return below(op, arrays, options, out)
         call = Call(op, arrays, options, out, below)
+        handler = self.owner.__torch_dispatch__
+        if getattr(handler, "__self__", self.owner) is type(self.owner):
+            raise RuntimeError(CLASS_METHOD.format("__torch_dispatch__"))
         with call:
-            result = self.owner.__torch_dispatch__(call.func, (), call.args, {})
+            result = handler(call.func, (), call.args, {})
         return plain(result)
 
 
@@ -97,6 +101,11 @@ def plain(value: Any) -> Any:
 def _get_current_dispatch_mode_stack() -> list[Any]:
     """The modes that are on in this thread, the innermost last."""
     return [mode.owner for mode in state.modes if isinstance(mode, Dispatching)]
+
+
+def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
+    """is_in_torch_dispatch_mode(): is one on?"""
+    return bool(_get_current_dispatch_mode_stack())
 
 
 def _get_current_dispatch_mode() -> Any:

@@ -26,10 +26,12 @@ def functional_call(
         "version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
     )
-    given = () if args is None else args
-    return _missing.part("func").functional_call(
-        module, parameters_and_buffers, given, kwargs, tie_weights=tie_weights, strict=strict
-    )
+    return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _functional_call(*args: Any, **options: Any) -> Any:
+    """The same without a warning."""
+    return _missing.part("func").functional_call(*args, **options)
 
 
 def _reparametrize_module(

@@ -139,6 +139,8 @@ def copied(data: Any, kind: Dtype | None) -> Any:
         return number(data, kind)
     elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
         array = checked(np.asarray(data))
+    elif hasattr(data, "__dlpack__"):
+        array = shown_by_dlpack(data)
     else:
         return nested(data, kind)
     if kind is not None and array.dtype != kind.np:
@@ -389,9 +391,19 @@ def from_dlpack(ext_tensor: Any, *, device: Device | None = None, copy: bool | N
                 f"  got {type(ext_tensor).__name__}, which has no __dlpack__"
             )
         ext_tensor = Capsule(ext_tensor)
-    array = np.from_dlpack(ext_tensor)
-    _dtypes.from_numpy_dtype(array.dtype)
+    array = shown_by_dlpack(ext_tensor)
     return with_layout_noted(wrap(array.copy() if copy else array))
+
+
+def shown_by_dlpack(source: Any) -> Any:
+    """An array on the memory of another library's."""
+    handed_out = HandedOut(source)
+    array = np.from_dlpack(handed_out)
+    _dtypes.from_numpy_dtype(array.dtype)
+    if array.flags.writeable or handed_out.is_versioned:
+        return array
+    # Old capsules do not say whether their memory may be written to. NumPy takes them for constants, PyTorch does not.
+    return np.asarray(Writable(array))
 
 
 class Capsule:
@@ -405,6 +417,34 @@ class Capsule:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0  # the CPU
+
+
+class HandedOut:
+    """An object with a `__dlpack__`, and which kind of capsule it has handed out."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.is_versioned = False
+
+    def __dlpack__(self, **options: Any) -> Any:
+        try:
+            capsule = self.source.__dlpack__(**options)
+        except TypeError:  # it does not know the options of newer versions
+            capsule = self.source.__dlpack__()
+        self.is_versioned = '"dltensor_versioned"' in repr(capsule)
+        return capsule
+
+    def __dlpack_device__(self) -> Any:
+        return self.source.__dlpack_device__()
+
+
+class Writable:
+    """The memory of an array, which may be written to."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array  # holds the memory
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
 @declared_and_checked

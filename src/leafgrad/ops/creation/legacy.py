@@ -8,12 +8,14 @@ import numpy as np
 
 from leafgrad import _dtypes
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.views import bind_view
 from leafgrad._device import Size, device
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.arguments import REFUSED, as_int
 from leafgrad.ops.creation.factories import sizes
 from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.creation.from_data import copied, without_history
+from leafgrad.ops.index.slices import alias
 from leafgrad.ops.shape.storage import StorageBase, shown_by
 from leafgrad.ops.signature import Tensor, by_name, declared
 
@@ -22,9 +24,7 @@ def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> 
     """The tensor for `Tensor(...)`: of a size without set values, with the values of a sequence, or with the memory of
     another tensor."""
     if len(args) == 1 and isinstance(args[0], TensorBase) and not options:
-        made = wrap(args[0].array)
-        made.version = args[0].version
-        return without_history(made, args[0])
+        return bind_view(alias.core, alias, args[0], ((...,),))
     wanted = options.pop("device", None)
     if wanted is not None and len(args) == 1 and isinstance(args[0], TensorBase):
         raise RuntimeError(

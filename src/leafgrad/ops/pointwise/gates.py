@@ -19,7 +19,7 @@ from leafgrad.ops.pointwise.activations import Activation, leaky_relu
 from leafgrad.ops.pointwise.elementwise import sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.public_forms import checked_functions
-from leafgrad.ops.random.drawing import Drawing, numbers, program
+from leafgrad.ops.random.drawing import Drawing, for_samples, numbers, program
 from leafgrad.ops.reduce.common import in_single
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -152,6 +152,8 @@ def _rrelu(core: Op, input: TensorBase, lower: Any, upper: Any, training: bool) 
         raise errors.mistake(RuntimeError, "Lower bound should be less than or equal to the upper bound")
     (rrelu_with_noise if training else leaky_relu).check(from_numpy_dtype(input.array.dtype))
     if training:
+        if for_samples() is not None:  # each sample would want as many numbers as it has elements up to zero
+            raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
         noise = execute(rrelu_noise.core, (input.array,), (float(lower), float(upper)))
     else:
         noise = fresh("zeros", np.zeros, input.array.shape, input.array.dtype)

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from leafgrad._core.modes import in_vmap
+from leafgrad._core.tensor import is_batched
 from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly
 
@@ -26,9 +27,14 @@ def distributions() -> ModuleType:
     return distributions
 
 
-def numbers() -> Any:
-    """The distributions; inside of vmap those for all samples."""
-    return distributions() if not in_vmap() else for_samples() or distributions()
+def numbers(*parameters: Any) -> Any:
+    """The distributions; inside of vmap those for all samples. Numbers that shall be the same for all must not depend
+    on `parameters` that are not."""
+    samples = for_samples()
+    if samples is None:
+        return distributions()
+    samples.check_parameters(parameters)
+    return samples
 
 
 def for_samples() -> Any:
@@ -48,7 +54,20 @@ def for_each_sample(array: Any) -> Any:
 
 def drawn(array: Any, distribution: str, generator: Generator | None, *parameters: Any) -> Any:
     """Fill `array` with random numbers, in the order in which its elements lie in memory, and return it."""
-    draw = getattr(numbers(), distribution)
+    samples = for_samples()
+    if samples is not None and is_batched(array):
+        whole = samples.whole(array)
+        if whole is None:
+            array[...] = getattr(samples, distribution)(generator, array.shape, array.dtype, *parameters)
+        else:
+            fill(distributions(), whole, distribution, generator, *parameters)
+        return array
+    return fill(samples or distributions(), array, distribution, generator, *parameters)
+
+
+def fill(source: Any, array: Any, distribution: str, generator: Generator | None, *parameters: Any) -> Any:
+    """`drawn` by the functions of `source`."""
+    draw = getattr(source, distribution)
     if array.flags.carray:  # as most are: they are filled directly
         return draw(generator, array.shape, array.dtype, *parameters, out=array)
     in_order = in_memory_order(array)

@@ -21,6 +21,7 @@ from leafgrad.ops.out import check_no_overlap, resize_output, write_out
 from leafgrad.ops.public_forms import overridable_function
 from leafgrad.ops.random.drawing import (
     Drawing,
+    distributions,
     drawn,
     for_each_sample,
     for_samples,
@@ -178,7 +179,7 @@ class draw_normal(Drawing):
     def kernel(mean: A, std: A, source: Generator | None) -> A:
         kind = (mean if hasattr(mean, "dtype") else std).dtype
         if not hasattr(std, "dtype"):
-            return numbers().normal(source, mean.shape, kind, 0.0, float(std)) + mean
+            return numbers(mean).normal(source, mean.shape, kind, 0.0, float(std)) + mean
         if std.dtype.kind == "c":
             raise RuntimeError("normal expects standard deviation to be non-complex")
         if np.any(std < 0):
@@ -187,8 +188,8 @@ class draw_normal(Drawing):
             shape = np.broadcast_shapes(np.shape(mean), std.shape)
         except ValueError as error:
             raise errors.broadcast_mismatch("normal", (mean, std)) from error
-        values = numbers().normal(source, shape, kind)
-        return (values * std).astype(kind) + np.asarray(mean, kind)
+        values = numbers(mean, std).normal(source, shape, kind)
+        return (values * std).astype(kind) + (mean.astype(kind) if hasattr(mean, "dtype") else kind.type(mean))
 
 
 @declared(
@@ -230,6 +231,7 @@ class draw_bernoulli(Drawing):
     def kernel(input: A, p: Any, source: Generator | None) -> A:
         if p is None and input.flags.c_contiguous:  # the result needs no order of its own
             return numbers().bernoulli_t(source, input)
+        numbers(input)  # inside of vmap: may they be drawn?
         array = for_each_sample(np.empty(input.shape, _dtypes.from_numpy_dtype(input.dtype).np))
         fill_with_bernoulli(array, input if p is None else p, source)
         return array
@@ -239,8 +241,10 @@ def fill_with_bernoulli(array: Any, p: Any, source: Generator | None) -> None:
     if not hasattr(p, "ndim"):
         drawn(array, "bernoulli_p", source, float(p))
         return
-    probabilities = in_memory_order(np.broadcast_to(p, array.shape), array)
-    in_memory_order(array)[...] = numbers().bernoulli_t(source, probabilities, array.dtype)
+    p, draw = np.broadcast_to(p, array.shape), numbers(p)
+    if (samples := for_samples()) is not None and (whole := samples.whole(array)) is not None:
+        array, p, draw = whole, samples.as_whole(p), distributions()
+    in_memory_order(array)[...] = draw.bernoulli_t(source, in_memory_order(p, array), array.dtype)
 
 
 @declared_and_checked
@@ -292,7 +296,7 @@ def fill_in_place(self: Any, fill: Callable[..., Any], *args: Any) -> Any:
         check_writable(self)
         check_no_overlap(self.array)
         if (samples := for_samples()) is not None:
-            samples.check_in_place(self.array)
+            samples.check_in_place(self.array, args)
     execute(random_fill.core, (), (fill, args), self.array)
     count_change(self)
     if has_history:

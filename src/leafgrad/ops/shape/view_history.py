@@ -46,9 +46,9 @@ def replay(t: TensorBase, view: View) -> None:
             raise errors.view_in_place(t, view.restriction == MULTI_VIEW, indirect=True)
         return
     base, array = view.base, view.base.array
-    if state.replay_views and base.needs_grad:
+    if (state.replay_views or is_batched(t.array)) and base.needs_grad:
         for operation, options in current_steps(t, view):
-            seen = operation.kernel(array, *options)
+            seen = operation(array, *options) if is_batched(array) else operation.kernel(array, *options)
             node = make_node(operation.core, (base,), (array,), options, (), (), seen.shape, seen.dtype)
             base, array = wrap_node(seen, node), seen
         links.give_history(t, node)
@@ -119,7 +119,7 @@ def overlaps(array: Any) -> bool:
 def see_in(whole: Any, steps: tuple[Any, ...]) -> Any:
     """The part of an array that the steps lead to, to be written to."""
     part = see(whole, steps)
-    if part.size and not np.may_share_memory(part, whole):
+    if part.size and not np.may_share_memory(part.memory() if is_batched(part) else part, whole):
         raise NotImplementedError(
             "a view made by as_strided, of a tensor that does not fill its memory, cannot take part in a gradient "
             "after an in-place change: clone() the tensor before"
