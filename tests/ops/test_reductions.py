@@ -477,3 +477,10 @@ def test_softmax_along_any_dimension_is_that_of_rows(name: str, shape: tuple[int
         (own,) = torch.autograd.grad(out, x, g)
         (by_rows,) = torch.autograd.grad(rows, x, g)
         close(own, by_rows.numpy(), 1e-5)
+
+
+def test_ends_of_differences_have_to_fit() -> None:
+    with pytest.raises(RuntimeError, match="diff expects prepend or append to be the same dimension as input"):
+        torch.ones(4).diff(prepend=torch.ones(2, 2))
+    with pytest.raises(RuntimeError, match=r"input.size\(0\) = 4, but got tensor.size\(0\) = 3"):
+        torch.ones(4, 4).diff(dim=1, append=torch.ones(3, 2))

@@ -137,6 +137,10 @@ def copied(data: Any, kind: Dtype | None) -> Any:
         _dtypes.from_numpy_dtype(array.dtype)
     elif isinstance(data, (int, float, complex)):
         return number(data, kind)
+    elif hasattr(data, "untyped"):  # a storage
+        from leafgrad.ops.shape.storage import shown_by
+
+        return np.array(shown_by(data, kind or getattr(data, "dtype", _dtypes.int64)))
     elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
         array = checked(np.asarray(data))
     else:

@@ -36,7 +36,7 @@ def over(t: Any, number: Any) -> Any:
     lambda t: [
         *[S(t(5)), S(t(3, 4), 2, 0), S(t(3, 4), 0), S(t(2, 3), 1, -1, t(2, 1), t(2, 2)), S(t(2, 2), 4)],
     ],
-    out=True,
+    out="expected scalar_type {wanted.alias} but found {given.alias}",
 )
 def diff(
     input: Tensor, n: int = 1, dim: Dim = -1, prepend: Tensor | None = None, append: Tensor | None = None
@@ -48,6 +48,9 @@ def diff(
     if n < 0:
         raise errors.mistake(RuntimeError, f"order must be non-negative but got {n}")
     at = wrap_dim(dim, input.array.ndim)
+    for other in (prepend, append):
+        if other is not None:
+            _check_end(input.array.shape, other.array.shape, at)
     if n == 0:
         return copy_like.record(input.detach(), input)
     parts = [t for t in (prepend, input, append) if t is not None]
@@ -57,6 +60,19 @@ def diff(
         size = max(x.array.shape[at] - 1, 0)
         x = minus(x.narrow(at, min(1, x.array.shape[at]), size), x.narrow(at, 0, size))
     return x
+
+
+def _check_end(own: tuple[int, ...], other: tuple[int, ...], at: int) -> None:
+    """What is to stand before or behind the elements along a dimension has their shape but for that dimension."""
+    if len(other) != len(own):
+        raise errors.mistake(RuntimeError, "diff expects prepend or append to be the same dimension as input")
+    for dim, (size, wanted) in enumerate(zip(other, own)):
+        if size != wanted and dim != at:
+            raise errors.mistake(
+                RuntimeError,
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({dim}) = {wanted}, but got tensor.size({dim}) = {size}",
+            )
 
 
 def _checked_step(name: str, y: Any, x: Any, dx: Any) -> float:
