@@ -297,7 +297,7 @@ def test_a_mask_may_be_what_it_changes() -> None:
 
 # -- operators and other operands -------------------------------------------------------------------------------------
 
-OPERATORS = "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
+OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"]
 
 
 @pytest.mark.parametrize("name", OPERATORS)

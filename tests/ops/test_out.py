@@ -54,7 +54,8 @@ REFUSED: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "logcumsumexp": (lambda out: torch.logcumsumexp(X, 0, out=out), F64, "expected scalar_type Float but found Double"),
     "fft": (lambda out: torch.fft.fft(X, out=out), F32, "fft expects a complex output tensor, but got Float"),
     "irfft": (
-        lambda out: torch.fft.irfft(X, out=out), C64, "irfft expects a floating point output tensor, but got ComplexFloat",
+        lambda out: torch.fft.irfft(X, out=out), C64,
+        "irfft expects a floating point output tensor, but got ComplexFloat",
     ),
     "multinomial": (
         lambda out: torch.multinomial(X, 1, out=out), I32, "multinomial expects Long tensor out, got: Int",
