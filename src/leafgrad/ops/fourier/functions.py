@@ -86,6 +86,8 @@ def dims_and_sizes(t: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int]
     ndim, shape = t.array.ndim, t.array.shape
     given = (dim,) if isinstance(dim, int) else dim
     wanted = (s,) if isinstance(s, int) else s
+    if given and not ndim:
+        raise errors.mistake(IndexError, f"Dimension specified as {given[0]} but tensor has no dimensions")
     if given is not None:
         dims = tuple([wrap_dim(d, ndim) for d in given])
         if len(set(dims)) != len(dims):

@@ -116,7 +116,7 @@ class addbmm(Added):
 
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
-        return combined(x, np.add.reduce(any_product(a, b), axis=0), beta, alpha)
+        return combined(x, np.add.reduce(any_product(a, b), axis=0, dtype=a.dtype), beta, alpha)
 
     def call(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         _check_batches(input, batch1, batch2)
@@ -211,9 +211,9 @@ def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
     for i, j in zip(first, second, strict=True):
         sizes = a.shape[i], b.shape[j]
         if sizes[0] == 1 != sizes[1]:  # it is broadcast
-            b = b.sum(j, keepdim=True)
+            b = b.sum(j, keepdim=True, dtype=b.dtype)
         elif sizes[1] == 1 != sizes[0]:
-            a = a.sum(i, keepdim=True)
+            a = a.sum(i, keepdim=True, dtype=a.dtype)
         elif sizes[0] != sizes[1]:
             text = (
                 f"contracted dimensions need to match, but first has size {sizes[0]} in dim {i} and second has size "

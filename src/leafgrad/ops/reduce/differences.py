@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import binary
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._dtypes import BOOL, from_numpy_dtype, get_default_dtype
+from leafgrad._dtypes import BOOL, FLOAT, INTEGER, from_numpy_dtype, get_default_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.products import mm
 from leafgrad.ops.pointwise.comparison import logical_xor
@@ -199,7 +199,19 @@ def gradient(
     ndim = input.array.ndim
     given = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     dims = [wrap_dim(d, ndim) for d in given]
+    if input.array.dtype == np.uint8:
+        raise errors.mistake(RuntimeError, "torch.gradient does not support uint8 input.")
+    for d in dims:
+        if dims.count(d) > 1:
+            raise errors.mistake(RuntimeError, f"dim {d} appears multiple times in the list of dims")
     if isinstance(spacing, Sequence):
+        if len(spacing) != len(dims) and dim is not None:
+            first = (
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
+                f"the same length, but got a spacing argument of length {len(spacing)} and a dim argument of length "
+                f"{len(dims)}."
+            )
+            raise errors.mistake(RuntimeError, first)
         if len(spacing) != len(dims):
             first = (
                 "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() "
@@ -226,9 +238,16 @@ def _checked_weights(name: str, weights: Any, count: int) -> None:
         ndim = weights.array.ndim
         first = f"cov(): expected {name} to have one or fewer dimensions but got {name} with {ndim} dimensions"
         raise errors.mistake(RuntimeError, first)
+    kind = from_numpy_dtype(weights.array.dtype)
+    wanted = (INTEGER, "integral") if name == "fweights" else (FLOAT, "floating point")
+    if kind.category != wanted[0]:
+        first = f"cov(): expected {name} to have {wanted[1]} dtype but got {name} with {kind.alias} dtype"
+        raise errors.mistake(RuntimeError, first)
     if weights.array.size != count:
         first = f"cov(): expected {name} to have the same numel as there are observations in the input but got "
         raise errors.mistake(RuntimeError, f"{first}{weights.array.size} != {count}")
+    if weights.array.__class__ is np.ndarray and (weights.array < 0).any():
+        raise errors.mistake(RuntimeError, f"cov(): {name} cannot be negative")
 
 
 @composite(
@@ -257,6 +276,8 @@ def cov(
             _checked_weights(name, given, count)
             weights = given if weights is None else weights * given
     total = wrap(np.asarray(count)) if weights is None else weights.sum()
+    if weights is not None and total.array.__class__ is np.ndarray and not total.array.any():
+        raise errors.mistake(RuntimeError, "cov(): weights sum to zero, can't be normalized")
     mean = (x if weights is None else x * weights).sum(1) / total
     norm: Any
     if weights is not None and aweights is not None and correction != 0:
