@@ -71,3 +71,17 @@ def test_functions_without_a_page():
     for wrong in ((0, 0), (0,), (0, 5)):
         with pytest.raises(RuntimeError):
             leafgrad.empty_permuted((2, 3), wrong)
+
+
+def test_unset_memory_is_filled_where_algorithms_shall_be_deterministic():
+    leafgrad.use_deterministic_algorithms(True)
+    try:
+        assert leafgrad.empty(2).isnan().all() and leafgrad.empty_like(leafgrad.ones(3)).isnan().all()
+        assert leafgrad.empty(2, dtype=leafgrad.complex64).isnan().all()
+        assert leafgrad.empty(1, dtype=leafgrad.int8).item() == 127 and leafgrad.empty(1, dtype=leafgrad.bool).item()
+        assert leafgrad.ones(1).new_empty(2).isnan().all() and leafgrad.empty_strided((2,), (2,)).isnan().all()
+        leafgrad.utils.deterministic.fill_uninitialized_memory = False
+        leafgrad.empty(2)
+    finally:
+        leafgrad.utils.deterministic.fill_uninitialized_memory = True
+        leafgrad.use_deterministic_algorithms(False)

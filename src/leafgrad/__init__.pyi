@@ -1282,7 +1282,7 @@ def sinh_(input: Tensor) -> Tensor:
     """sinh, in place."""
 def slice_copy(input: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1, *, out: Tensor | None = None) -> Tensor:
     """a copy of a slice of one dimension."""
-def slice_scatter(input: Tensor, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1) -> Tensor:
+def slice_scatter(input: Tensor, src: Tensor, dim: Dim = 0, start: builtins.int | None = None, end: builtins.int | None = None, step: builtins.int = 1, *, out: Tensor | None = None) -> Tensor:
     """a copy of input with a slice replaced by src."""
 def slogdet(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.slogdet:
     """the sign of the determinant, and the logarithm of its absolute value."""
@@ -1400,7 +1400,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, d
     """the area under a curve through points y, at x or dx apart."""
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: Dim = -1) -> Tensor:
     """the area under a curve through points y, at x or dx apart."""
-def triangular_solve(input: Tensor, A: Tensor, upper: builtins.bool = True, transpose: builtins.bool = False, unitriangular: builtins.bool = False) -> return_types.triangular_solve:
+def triangular_solve(input: Tensor, A: Tensor, upper: builtins.bool = True, transpose: builtins.bool = False, unitriangular: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.triangular_solve:
     """the solution of AX = b for a triangular A, or for its transpose, and a copy of A. torch.linalg.solve_triangular is the newer form."""
 def tril(input: Tensor, diagonal: builtins.int = 0, *, out: Tensor | None = None) -> Tensor:
     """the lower triangle of matrices, zero above `diagonal`."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Iterable
 from typing import Any
 
 KNOWN = (
@@ -90,10 +92,29 @@ def check_device(wanted: Any) -> None:
             raise refused(str(found), found.type)
 
 
+made: Any = tuple.__new__  # of a shape, which needs no look: `made(Size, shape)`
+
+
+def checked_size(size: Any, place: int) -> int:
+    """A number that is to be a size: a Python integer, or what can be one."""
+    try:
+        return operator.index(size)
+    except TypeError:
+        name = type(size).__name__
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{name}')") from None
+
+
 class Size(tuple[int, ...]):
     """The shape of a tensor: a tuple that prints as PyTorch's does and knows its number of elements."""
 
     __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+        given = tuple(sizes)
+        for place, size in enumerate(given):
+            if size.__class__ is not int:
+                return made(cls, [checked_size(size, place) for place, size in enumerate(given)])
+        return made(cls, given)
 
     def numel(self) -> int:
         return math.prod(self)
@@ -103,10 +124,15 @@ class Size(tuple[int, ...]):
 
     def __getitem__(self, index: Any) -> Any:
         found = tuple.__getitem__(self, index)
-        return Size(found) if isinstance(index, slice) else found
+        return made(Size, found) if isinstance(index, slice) else found
 
     def __add__(self, other: Any) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: Any) -> Size:
         return Size(tuple.__mul__(self, times))

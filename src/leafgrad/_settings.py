@@ -88,8 +88,10 @@ def _positive(name: str, value: Any) -> int:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """use_deterministic_algorithms(mode, *, warn_only=False): leafgrad's results do not vary from run to run anyway."""
+    """use_deterministic_algorithms(mode, *, warn_only=False): leafgrad's results do not vary from run to run anyway,
+    but for what memory holds that nobody has set: see `utils.deterministic`."""
     _switches["deterministic"], _switches["warn_only"] = bool(mode), bool(warn_only)
+    part("ops.creation.fresh").deterministic[:] = [True] * bool(mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -444,3 +444,83 @@ def test_settings() -> None:
     with pytest.raises(TypeError, match="only floating-point types are supported as the default type"):
         torch.set_default_dtype(torch.int32)
     assert not torch.cuda.is_available() and torch.cuda.device_count() == 0
+
+
+# -- parts, order, sizes ----------------------------------------------------------------------------------------------
+
+
+def test_real_and_imaginary_parts_are_assigned() -> None:
+    x = torch.zeros(2, dtype=torch.complex64)
+    x.real = torch.tensor([1.0, 2.0])
+    x.imag = 3
+    assert x.tolist() == [1 + 3j, 2 + 3j] and x._version == 2
+    y = torch.zeros(2)
+    y.real = 4
+    assert y.tolist() == [4, 4]
+    with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
+        y.imag = 1
+    with pytest.raises(TypeError, match=r"can.t assign a str to a torch\.FloatTensor"):
+        x.real = "a"
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        leaf(2).real = 1.0
+    values = leaf(2)
+    z = torch.ones(2, dtype=torch.complex64) * values
+    z.real = 2 * values
+    z.real.sum().backward()
+    assert values.grad.tolist() == [2, 2]
+    with pytest.raises(AttributeError):
+        x.T = x
+
+
+def test_reversed() -> None:
+    assert reversed(torch.arange(6).view(3, 2)).tolist() == [[4, 5], [2, 3], [0, 1]]
+    assert reversed(torch.tensor(2.0)).item() == 2
+
+
+def test_order_of_dimensions() -> None:
+    x = torch.empty(2, 3, 4, 5)
+    assert x.to(memory_format=torch.channels_last).dim_order(ambiguity_check=True) == (0, 2, 3, 1)
+    single = torch.empty(1, 2, 3, 1)
+    formats = [torch.contiguous_format, torch.channels_last]
+    assert single.dim_order() == (0, 1, 2, 3) == single.dim_order(ambiguity_check=formats)
+    for check in (True, [], [torch.channels_last]):
+        with pytest.raises(RuntimeError, match="does not have unique dim order"):
+            single.dim_order(ambiguity_check=check)
+    for wrong in ("x", [3], None):
+        with pytest.raises(TypeError, match="must be a bool or a list of memory formats"):
+            x.dim_order(ambiguity_check=wrong)
+
+
+def test_sizes_are_integers() -> None:
+    size = torch.Size([torch.tensor(2), np.int64(3), True])
+    assert size == (2, 3, 1) and [type(n) for n in size] == [int, int, int]
+    for wrong in (1.0, "a", torch.ones(2)):
+        with pytest.raises(TypeError, match=r"takes an iterable of 'int' \(item 1 is"):
+            torch.Size([1, wrong])
+    assert repr((4,) + torch.Size([1])) == repr(torch.Size([4]) + (1,)) == "torch.Size([4, 1])"
+    with pytest.raises(TypeError, match="can only concatenate tuple"):
+        torch.Size([1]) + [2]
+
+
+def test_old_constructors() -> None:
+    assert torch.Tensor(size=(2, 3)).shape == torch.ones(1).new(size=[2, 3]).shape == (2, 3)
+    for wrong in (lambda: torch.LongTensor((6, 0), 1), lambda: torch.Tensor(foo=3), lambda: torch.Tensor([2], 3)):
+        with pytest.raises(TypeError, match="received an invalid combination of arguments"):
+            wrong()
+    with pytest.raises(TypeError, match="data must be a sequence"):
+        torch.Tensor(None)
+
+
+def test_tensors_of_storages() -> None:
+    storage = torch.ones(2).untyped_storage()
+    assert torch.tensor(storage, dtype=torch.float32).tolist() == [1, 1]
+    assert torch.tensor(storage).dtype is torch.int64
+    with pytest.raises(RuntimeError, match="Expected a Storage of type double"):
+        torch.tensor(torch.ones(2)._typed_storage(), dtype=torch.float64)
+    storage.byteswap(torch.float32)
+    assert torch.tensor(storage, dtype=torch.int32).tolist() == [0x0000803F] * 2
+
+
+def test_functions_of_elements_return_numbers() -> None:
+    with pytest.raises(TypeError, match="must be real number, not str"):
+        torch.ones(2).apply_(lambda value: "a")

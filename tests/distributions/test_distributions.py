@@ -117,3 +117,10 @@ def test_a_fit_by_gradients_of_samples_and_of_densities() -> None:
     drawn = normal.sample((20000,))
     (by_densities,) = torch.autograd.grad((drawn**2 * normal.log_prob(drawn)).mean(), loc)
     assert by_samples.item() == pytest.approx(1.4, abs=0.05) and by_densities.item() == pytest.approx(1.4, abs=0.15)
+
+
+def test_gamma_densities_of_numbers() -> None:
+    gamma = torch.distributions.Gamma(torch.tensor([1.0, 2.0]), torch.tensor(3.0))
+    assert gamma.log_prob(2).tolist() == gamma.log_prob(torch.tensor(2.0)).tolist()
+    with pytest.raises(ValueError, match="to be within the support"):
+        gamma.log_prob(-1)

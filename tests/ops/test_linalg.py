@@ -412,3 +412,37 @@ def test_a_pivot_that_is_zero_is_told() -> None:
         torch.linalg.ldl_factor(zeros)
     with pytest.raises(RuntimeError, match="ldl_factor_ex"):
         torch.linalg.ldl_factor_ex(zeros[0], check_errors=True)
+
+
+def test_equal_points_have_no_distance_and_no_gradient():
+    for count in (3, 40):  # by differences, and by a product of matrices
+        x = torch.arange(2.0 * count).view(count, 2).requires_grad_()
+        distances = torch.cdist(x, x)
+        distances.sum().backward()
+        assert x.grad.isfinite().all() and distances.diagonal().eq(0).all()
+        y = x.detach() + 1
+        (gradient,) = torch.autograd.grad(torch.cdist(x, y).pow(2).sum(), x)
+        torch.testing.assert_close(gradient, 2 * (count * x.detach() - y.sum(0)))
+
+
+def test_addr_of_other_dtypes():
+    ones = torch.ones(2, dtype=torch.int64)
+    assert torch.addr(torch.ones(2, 2), ones, ones).dtype is torch.float32
+    assert torch.addr(torch.ones(2, 2, dtype=torch.int64), ones.double(), ones).dtype is F64
+    with pytest.raises(RuntimeError, match="argument beta must not be a floating point number"):
+        torch.addr(torch.ones(2, 2, dtype=torch.int64), ones, ones, beta=0.5)
+    with pytest.raises(RuntimeError, match="Float can't be cast to the desired output type Long"):
+        torch.ones(2, 2, dtype=torch.int64).addr_(ones.float(), ones)
+
+
+def test_orders_of_norms_are_real():
+    for norm, name in ((torch.linalg.vector_norm, "vector_norm"), (torch.linalg.matrix_norm, "matrix_norm")):
+        with pytest.raises(RuntimeError, match=f"linalg.{name}: Expected a non-complex scalar"):
+            norm(torch.ones(2, 2), 1j)
+
+
+def test_dtypes_of_products_in_batches():
+    with pytest.raises(
+        RuntimeError, match="Input dtypes must be the same, got: input double, batch1: float, batch2: f"
+    ):
+        torch.baddbmm(torch.ones(1, 2, 2, dtype=F64), torch.ones(1, 2, 2), torch.ones(1, 2, 2))

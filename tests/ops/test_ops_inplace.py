@@ -229,3 +229,86 @@ def test_only_what_the_needed_rules_ask_for_is_saved(name: str) -> None:
 def test_in_place_forms_are_known() -> None:
     """Nothing above would be tested if the forms were not found."""
     assert {"add", "mul", "exp", "clamp", "masked_fill", "pow"} <= {e.name for e in with_in_place_form}
+
+
+# -- memory that appears several times, or is read and written --------------------------------------------------------
+
+ROW = lg.tensor([0])
+SEVERAL = "more than one element of the written-to tensor refers to a single memory location"
+SHARED = "some elements of the input tensor and the written-to tensor refer to a single memory location"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.scatter_(0, lg.zeros(1, 3, dtype=lg.int64), 1.0),
+        lambda x: x.scatter_add_(0, lg.zeros(1, 3, dtype=lg.int64), lg.ones(1, 3)),
+        lambda x: x.index_add_(0, ROW, lg.ones(1, 3)),
+        lambda x: x.index_copy_(0, ROW, lg.ones(1, 3)),
+        lambda x: x.put_(ROW, lg.ones(1), accumulate=True),
+        lambda x: x.masked_scatter_(x == 0, lg.ones(6)),
+    ],
+)
+def test_indexed_changes_of_expanded_tensors_are_refused(change: Callable[[Any], Any]) -> None:
+    x = lg.zeros(3)
+    with pytest.raises(RuntimeError, match=SEVERAL):
+        change(x.expand(2, 3))
+    assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "name, change, result",
+    [
+        ("index_fill_", lambda x: x.index_fill_(0, ROW, 1), [1, 1, 1]),
+        ("masked_fill_", lambda x: x.masked_fill_(x == 0, 1), [1, 1, 1]),
+        ("index_put_", lambda x: x.index_put_((ROW, lg.tensor([1])), lg.tensor(1.0)), [0, 1, 0]),
+        ("index_put_", lambda x: x.index_put_((ROW, lg.tensor([1])), lg.tensor(2.0), accumulate=True), [0, 2, 0]),
+        ("index_put_", lambda x: x.__setitem__(ROW, 3.0), [3, 3, 3]),
+    ],
+)
+def test_fills_of_expanded_tensors_are_warned_of(name: str, change: Callable[[Any], Any], result: list[float]) -> None:
+    x = lg.zeros(3)
+    with pytest.warns(UserWarning, match=f"Use of {name} on expanded tensors is deprecated"):
+        change(x.expand(2, 3))
+    assert x.tolist() == result
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.scatter_(0, lg.arange(5), x),
+        lambda x: x.index_copy_(0, lg.arange(4), x[1:]),
+        lambda x: x.index_add_(0, lg.arange(5), x),
+        lambda x: x.put_(lg.arange(2), x[1:3]),
+        lambda x: x.__setitem__(lg.arange(4), x[1:]),
+    ],
+)
+def test_values_in_the_memory_that_is_changed_are_refused(change: Callable[[Any], Any]) -> None:
+    with pytest.raises(RuntimeError, match=SHARED):
+        change(lg.arange(5.0))
+
+
+def test_a_mask_may_be_what_it_changes() -> None:
+    mask = lg.tensor([True, False, True])
+    assert mask.masked_fill_(mask, False).tolist() == [False, False, False]
+    with pytest.raises(RuntimeError, match=SHARED):
+        mask[1:].masked_fill_(mask[:-1], True)
+
+
+# -- operators and other operands -------------------------------------------------------------------------------------
+
+OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_in_place_ask_the_other_operand(name: str) -> None:
+    x = lg.ones(2, dtype=lg.int64)
+    assert getattr(x, f"__i{name}__")(object()) is NotImplemented
+    other = type("Other", (), {f"__r{name}__": lambda self, left: "asked"})()
+    changed = {"x": x, "other": other}
+    sign = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+            "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}[name]  # fmt: skip
+    exec(f"x {sign}= other", changed)
+    assert changed["x"] == "asked"
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        exec(f"x {sign}= 'a'", {"x": x})

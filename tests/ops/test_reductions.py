@@ -477,3 +477,52 @@ def test_softmax_along_any_dimension_is_that_of_rows(name: str, shape: tuple[int
         (own,) = torch.autograd.grad(out, x, g)
         (by_rows,) = torch.autograd.grad(rows, x, g)
         close(own, by_rows.numpy(), 1e-5)
+
+
+def test_ends_of_differences_have_to_fit() -> None:
+    with pytest.raises(RuntimeError, match="diff expects prepend or append to be the same dimension as input"):
+        torch.ones(4).diff(prepend=torch.ones(2, 2))
+    with pytest.raises(RuntimeError, match=r"input.size\(0\) = 4, but got tensor.size\(0\) = 3"):
+        torch.ones(4, 4).diff(dim=1, append=torch.ones(3, 2))
+
+
+def test_weights_of_covariances_are_checked() -> None:
+    x = torch.ones(2, 2)
+    with pytest.raises(
+        RuntimeError, match="expected fweights to have integral dtype but got fweights with Float dtype"
+    ):
+        torch.cov(x, fweights=torch.ones(2))
+    with pytest.raises(RuntimeError, match="expected aweights to have floating point dtype"):
+        torch.cov(x, aweights=torch.ones(2, dtype=torch.int64))
+    for name, wrong in (("fweights", torch.tensor([-1, 2])), ("aweights", torch.tensor([-1.0, 2.0]))):
+        with pytest.raises(RuntimeError, match=f"{name} cannot be negative"):
+            torch.cov(x, **{name: wrong})
+    with pytest.raises(RuntimeError, match="weights sum to zero"):
+        torch.cov(x, fweights=torch.tensor([0, 0]))
+
+
+def test_dimensions_of_slopes() -> None:
+    with pytest.raises(RuntimeError, match="dim 1 appears multiple times in the list of dims"):
+        torch.gradient(torch.ones(3, 3), dim=(1, -1))
+    with pytest.raises(RuntimeError, match="a spacing argument of length 2 and a dim argument of length 1"):
+        torch.gradient(torch.ones(3, 3), dim=(0,), spacing=[1, 2])
+    with pytest.raises(RuntimeError, match="does not support uint8 input"):
+        torch.gradient(torch.ones(3, dtype=torch.uint8))
+
+
+def test_places_in_shapes_are_long() -> None:
+    for kind in (torch.uint8, torch.int32):
+        found = torch.unravel_index(torch.tensor([5], dtype=kind), (300, 2))
+        assert [place.tolist() for place in found] == [[2], [1]] and found[0].dtype is torch.int64
+    for make in (torch.tril_indices, torch.triu_indices):
+        with pytest.raises(NotImplementedError, match=f"\"{make.__name__}\" not implemented for 'Float'"):
+            make(2, 2, dtype=torch.float32)
+    with pytest.raises(IndexError, match="Dimension specified as 0 but tensor has no dimensions"):
+        torch.fft.fftn(torch.tensor(1.0), dim=0)
+
+
+@pytest.mark.parametrize("kind", [torch.uint8, torch.int32])
+def test_small_integers_stay_small_in_products(kind: Any) -> None:
+    ones = torch.ones(3, 2, 2, dtype=kind)
+    assert torch.addbmm(ones[0], ones, ones).dtype is kind
+    assert torch.tensordot(ones[0, :1], ones[0], ([0], [0])).tolist() == [[2, 2], [2, 2]]

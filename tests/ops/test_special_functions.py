@@ -200,3 +200,58 @@ def test_refused_elements(call: Callable[[Any], Any], error: type[Exception], me
     with pytest.raises(error) as caught:
         call(lg.ones(2))
     assert str(caught.value).startswith(message)
+
+
+# -- complex logarithms, gradients near zero, and limits of 16 bits ---------------------------------------------------
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize(
+    "x, y",
+    [
+        (1e-19 + 1e-18j, 1e-19 + 1e-18j),
+        (1e-18 + 0.1j, 0.00497516542658402 + 0.0996686524911620j),
+        (0.1 + 1e-18j, 0.0953101798043249 + 9.09090909090909e-19j),
+        (-1.0 + 2.0j, 0.693147180559945 + 1.57079632679490j),
+        (1e250 + 1e250j, 575.992846838791 + 0.785398163397448j),
+    ],
+)
+def test_log1p_of_complex_numbers(x: complex, y: complex) -> None:
+    found = lg.log1p(lg.tensor(x, dtype=lg.complex128))
+    np.testing.assert_allclose([found.real.item(), found.imag.item()], [y.real, y.imag], rtol=1e-13)
+    changed = lg.tensor([x], dtype=lg.complex128)
+    assert changed.log1p_().item() == found.item()
+
+
+def test_logarithms_of_sums_of_infinite_complex_numbers() -> None:
+    def logaddexp(x: complex, y: complex) -> complex:
+        found: complex = lg.logaddexp(*[lg.tensor(value, dtype=lg.complex128) for value in (x, y)]).item()
+        return found
+
+    assert logaddexp(complex(INF, 0), complex(INF, 0)) == complex(INF, 0)
+    assert logaddexp(complex(-INF, 0), complex(-INF, 0)) == complex(-INF, 0)
+    np.testing.assert_allclose(logaddexp(complex(INF, 1), complex(INF, 1)), complex(INF, np.pi / 4))
+    assert np.isnan(logaddexp(complex(NAN, 0), 1j)) and np.isnan(logaddexp(1 + 1j, complex(0, NAN)).imag)
+    x = lg.tensor([complex(-INF, 0), 1, complex(INF, 1), 2], dtype=lg.complex128)
+    assert x.logcumsumexp(0).tolist() == [complex(-INF, 0), 1, complex(INF, 1), complex(INF, 1)]
+
+
+def test_slopes_of_sinc_near_zero() -> None:
+    x = lg.tensor([0.0, 2.3e-308, 1e-200, 1.0], dtype=lg.float64, requires_grad=True)
+    lg.sinc(x).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [0, 0, 0, -1], atol=1e-15)
+
+
+def test_limits_of_shrinking_are_numbers_of_the_same_size() -> None:
+    x = lg.tensor([0.3, 0.5, -0.3], dtype=lg.float16, requires_grad=True)
+    for shrink in (lg.nn.functional.hardshrink, lg.nn.functional.softshrink):
+        (gradient,) = lg.autograd.grad(shrink(x, 0.3).sum(), x)
+        assert gradient.tolist() == [0, 1, 0]
+    assert lg.hardshrink(x, 0.3).tolist() == [0, 0.5, 0]
+    assert lg.nn.functional.threshold(x, 0.3, 9.0)[:2].tolist() == [x[0].item(), 0.5]  # which compares in float32
+
+
+def test_infinite_medians() -> None:
+    assert lg.empty(2).cauchy_(INF, 0.5).tolist() == [INF, INF]
+    assert lg.empty(2).normal_(INF, 0.5).tolist() == [INF, INF]

@@ -137,12 +137,21 @@ def functions_of(entry: Any) -> dict[str, Callable[..., Any]]:
     return found
 
 
+def assigning(entry: Any) -> Callable[..., None]:
+    """`x.real = value`: the elements of the attribute get other values."""
+
+    def assign(tensor: Any, value: Any) -> None:
+        entry.function(tensor)[...] = value
+
+    return assign
+
+
 def methods_of(entry: Any) -> dict[str, Any]:
     """What it is on the class Tensor: methods, in-place methods, attributes and operators."""
     found: dict[str, Any] = {}
     for name in (entry.public_name, *entry.aliases) if entry.public_name else ():
         if entry.is_property:
-            found[name] = property(entry.function)
+            found[name] = property(entry.function, assigning(entry) if entry.is_property == "assigned" else None)
         elif entry.method is True:
             found[name] = entry.function if name == entry.public_name else method_of(entry, name)
         elif entry.method:
@@ -153,5 +162,5 @@ def methods_of(entry: Any) -> dict[str, Any]:
         if function is not getattr(TensorOperators, name, None):
             found[name] = function
     for name in in_place_operators(entry):
-        found[name] = found[in_place_names(entry)[0]]
+        found[name] = in_place_method(in_place_names(entry)[0], entry, True)
     return found

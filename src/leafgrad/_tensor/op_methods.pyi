@@ -351,8 +351,8 @@ class OpMethods:
         """the derivative of lgamma at each element."""
     def digamma_(self) -> Self:
         """digamma, in place."""
-    def dim_order(self) -> tuple[builtins.int, ...]:
-        """the dimensions as they lie in memory, the one with the largest step first."""
+    def dim_order(self, *, ambiguity_check: Any = False) -> tuple[builtins.int, ...]:
+        """the dimensions as they lie in memory, the one with the largest step first. With the check it is an error if others would do as well: any others, or other formats of a list."""
     def dist(self, other: Tensor, p: Number = 2) -> Tensor:
         """the p-norm of input - other."""
     def div(self, other: Tensor | Number, *, rounding_mode: Rounding | None = None) -> Tensor:

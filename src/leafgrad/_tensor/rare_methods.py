@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from leafgrad._core.tensor import wrap
-from leafgrad._device import check_device
+from leafgrad._device import check_device, memory_format
 from leafgrad._dtypes import dtype as DtypeClass
 from leafgrad._dtypes import get_default_dtype
-from leafgrad._layouts import steps_of
+from leafgrad._layouts import lies_in_format, steps_of
 from leafgrad.ops.public_forms import checked_functions, checked_methods
 from leafgrad.ops.shape.storage import UntypedStorage, shown_by
 from leafgrad.ops.signature import Device, Dtype, Tensor, by_name, declared
@@ -25,9 +26,18 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
 
 
 @declared()
-def dim_order(self: Tensor) -> tuple[int, ...]:
-    """dim_order(): the dimensions as they lie in memory, the one with the largest step first."""
-    steps = steps_of(self.array)
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """dim_order(*, ambiguity_check=False): the dimensions as they lie in memory, the one with the largest step first.
+    With the check it is an error if others would do as well: any others, or other formats of a list."""
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    if not (isinstance(ambiguity_check, (bool, list)) and all([isinstance(f, memory_format) for f in formats])):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    steps, shape = steps_of(self.array), self.array.shape
+    if ambiguity_check is not False and (1 in shape or any([a == b for a, b in pairwise(steps)])):
+        if sum([lies_in_format(self.array, f) for f in formats]) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+            )
     return tuple(sorted(range(len(steps)), key=lambda dim: -steps[dim]))
 
 

@@ -17,7 +17,7 @@ from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain, wr
 from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._core.views import bind_view
-from leafgrad._device import Size, device, layout, strided
+from leafgrad._device import Size, device, layout, made, strided
 from leafgrad._dtypes import dtype
 from leafgrad._layouts import steps_of
 from leafgrad._missing import part
@@ -55,7 +55,7 @@ class TensorMethods(Bases):
 
     @property
     def shape(self) -> Size:
-        return Size(self.array.shape)
+        return made(Size, self.array.shape)
 
     @overload
     def size(self, dim: None = None) -> Size: ...
@@ -64,7 +64,7 @@ class TensorMethods(Bases):
     def size(self, dim: int | None = None) -> Any:
         """size(dim=None): the shape, or the size of one dimension."""
         if dim is None:
-            return Size(self.array.shape)
+            return made(Size, self.array.shape)
         from leafgrad.ops.dimensions import wrap_dim
 
         if not self.array.ndim:
@@ -222,6 +222,10 @@ class TensorMethods(Bases):
         if not self.dim():
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
+
+    @written_in_python
+    def __reversed__(self) -> Any:
+        return self.flip(0) if self.array.ndim else self
 
     @written_in_python
     def __contains__(self, element: Any) -> bool:

@@ -47,7 +47,7 @@ class Gamma(ParametricFamily):
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
-        value = torch.as_tensor(self._checked(value), dtype=self.rate.dtype)
+        value = self._checked(torch.as_tensor(value, dtype=self.rate.dtype))
         normalizer = torch.xlogy(self.concentration, self.rate) - torch.lgamma(self.concentration)
         return normalizer + torch.xlogy(self.concentration - 1, value) - self.rate * value
 

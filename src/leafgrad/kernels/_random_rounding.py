@@ -21,6 +21,10 @@ def add_scaled(a: Array, b: float, c: float, exact: bool = False) -> None:
 
     `exact` says of float32 that the sums are known to fit float64.
     """
+    if not (math.isfinite(b) and math.isfinite(c)):  # there is nothing to round
+        a *= np.array(b, a.dtype)
+        a += np.array(c, a.dtype)
+        return
     if b in (0, 1):  # then the product is not rounded
         if b == 0:
             a *= np.array(b, a.dtype)

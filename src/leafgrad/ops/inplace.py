@@ -8,6 +8,7 @@ ordinary gradient.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,13 +42,14 @@ A = Any  # an array, or a tensor under create_graph
 # -- the methods ------------------------------------------------------------------------------------------------------
 
 
-def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
+def in_place_method(name: str, entry: Any, is_operator: bool = False) -> Callable[..., Any]:
     """`name`: the operation or function `entry`, in place, if it has no such form of its own. What can be computed
     straight into the memory of the tensor is (leafgrad/_core/inplace.py); everything else goes the general way,
-    `in_place`."""
+    `in_place`. As an operator (`+=`) it leaves what it cannot do to the other operand."""
     operation = entry if entry.in_place is True else entry.in_place
     if not isinstance(operation, (Operation, Composite)):
-        return method_form(name, operation, entry.declaration.forms)  # type: ignore[no-any-return]
+        own = method_form(name, operation, entry.declaration.forms)
+        return leaving_to_other(own) if is_operator else own  # type: ignore[no-any-return]
     function = entry.function
 
     def general(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -57,6 +59,8 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
                 return taken
         return in_place(self, function, *args, **kwargs)
 
+    if is_operator:
+        general = leaving_to_other(general)
     method = general
     if isinstance(operation, Operation) and operation.core.writes_into and not operation.options:
         if len(operation.inputs) == 1:
@@ -68,6 +72,19 @@ def in_place_method(name: str, entry: Any) -> Callable[..., Any]:
     method.__doc__ = f"{name}(...): {name[:-1]}, in place."
     method.__wrapped__ = entry.declaration.as_method()  # type: ignore[attr-defined]
     return method
+
+
+def leaving_to_other(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method behind an operator, which Python asks the other operand about if it does not take that."""
+
+    @functools.wraps(method)
+    def operator(self: Any, other: Any) -> Any:
+        try:
+            return method(self, other)
+        except TypeError:
+            return NotImplemented
+
+    return operator
 
 
 def direct_unary(operation: Operation, general: Callable[..., Any]) -> Callable[..., Any]:
@@ -204,30 +221,37 @@ def needs_grad(t: TensorBase) -> bool:
     return t.needs_grad or (view is not None and view.base.needs_grad)
 
 
-def check_overlap(array: Any, version: Any, others: Sequence[TensorBase], shape: tuple[int, ...] | None = None) -> None:
-    """Refuse to write to memory that appears several times in `array`, or that is read in another order at the same
-    time. `version` is the one that all who share the memory of `array` have; `shape` is what the others are broadcast
-    to before they are read, if anything."""
-    if 0 in array.strides:
+def check_overlap(
+    array: Any,
+    version: Any,
+    others: Sequence[TensorBase],
+    shape: tuple[int, ...] | None = None,
+    once: bool = True,
+    elsewhere: bool = False,
+) -> None:
+    """Refuse to write to memory that appears several times in `array` (if it has to appear `once`), or that is read in
+    another order at the same time, or at all, if what is read has to be `elsewhere`. `version` is the one that all who
+    share the memory of `array` have; `shape` is what the others are broadcast to before they are read, if anything."""
+    if once and 0 in array.strides:
         check_no_overlap(array)
     for t in others:
         read = t.array if shape is None or t.version is not version else np.broadcast_to(t.array, shape)
-        if t.version is version and overlaps_partly(array, read):
+        if t.version is version and overlaps(array, read, not elsewhere):
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
                 f"memory location. Please clone() the tensor before performing the operation.\n  at {errors.here()}"
             )
 
 
-def overlaps_partly(a: Any, b: Any) -> bool:
-    """Do two arrays without gaps share memory, and not simply all of it in the same order?"""
+def overlaps(a: Any, b: Any, partly: bool = True) -> bool:
+    """Do two arrays without gaps share memory? If only `partly` counts: and not simply all of it in the same order?"""
     a, b = [x.memory() if is_batched(x) else x for x in (a, b)]
     first, second = occupied(a), occupied(b)
     if first is None or second is None:
         return False
     if a.size == 0 or b.size == 0:
         return False
-    if first == second and a.shape == b.shape:
+    if partly and first == second and a.shape == b.shape:
         # the step of a dimension of size one is never taken, so it does not matter
         return any([m != n and size != 1 for m, n, size in zip(a.strides, b.strides, a.shape)])
     return first[0] < second[1] and second[0] < first[1]

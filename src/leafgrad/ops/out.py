@@ -17,19 +17,55 @@ from leafgrad._core.inplace import assign
 from leafgrad._core.modes import about_to_change
 from leafgrad._core.tensor import TensorBase, conjugate_behind, with_layout_noted
 from leafgrad._core.thread_state import shared_modes, state
-from leafgrad._dtypes import can_cast, from_numpy_dtype
+from leafgrad._dtypes import can_cast, dtype, from_numpy_dtype
 
-SAME_DTYPE = "Found dtype {given.alias} but expected {wanted.alias}"  # what most functions that convert nothing say
+# What functions that convert nothing say of an `out` of another dtype. The first is what `out = True` means.
+EXACT = "Expected out tensor to have dtype {wanted.cpp}, but got {given.cpp} instead"
+SAME_DTYPE = "Found dtype {given.alias} but expected {wanted.alias}"
+
+
+class Castable(str):
+    """What functions say that convert their result to the dtype of `out`, of one that cannot hold it."""
+
+    error: type[Exception] = RuntimeError
+
+    def allows(self, source: dtype, target: dtype) -> bool:
+        return can_cast(source, target)
+
+
+class SameKind(Castable):
+    """What functions say that convert their result to another precision only."""
+
+    def allows(self, source: dtype, target: dtype) -> bool:
+        return source.category == target.category
+
+
+class Computed(str):
+    """What functions say that compute in the dtype of `out`, if they are told to compute in another one."""
+
+
+CASTS = Castable("result type {wanted.alias} can't be cast to the desired output type {given.alias}")
+COMPUTED = Computed(EXACT)
+
+
+def castable(function: str, result: str = "result") -> Castable:
+    return Castable(
+        f"{function}: Expected {result} to be safely castable from {{wanted.alias}} dtype, but got {result} with dtype "
+        "{given.alias}"
+    )
 
 
 def into_out(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], out: Any, refusal: Any = True
 ) -> Any:
-    """The results of a function, written into `out`. If `refusal` is a text, no other dtypes than theirs will do."""
+    """The results of a function, written into `out`. `refusal` is what is said of dtypes of `out` that do not fit: by
+    all results, or each of them."""
     targets = out if isinstance(out, (tuple, list)) else (out,)
     if not all([isinstance(t, TensorBase) for t in targets]):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     check_no_gradient(name, [*args, *kwargs.values(), *targets])
+    if isinstance(refusal, Computed) and kwargs.get("dtype") is None:
+        kwargs = {**kwargs, "dtype": from_numpy_dtype(targets[0].array.dtype)}
     result = function(*args, **kwargs)
     if isinstance(result, tuple) != isinstance(out, (tuple, list)) or (
         isinstance(result, tuple) and len(result) != len(targets)
@@ -37,10 +73,12 @@ def into_out(
         count = len(result) if isinstance(result, tuple) else 1
         raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
     results = result if isinstance(result, tuple) else (result,)
-    for target, value in zip(targets, results):
+    said = refusal if isinstance(refusal, tuple) else (refusal,) * len(results)
+    for target, value, words in zip(targets, results, said):
         source, own = from_numpy_dtype(value.array.dtype), from_numpy_dtype(target.array.dtype)
-        if refusal is not True and source is not own:
-            raise errors.mistake(RuntimeError, refusal.format(wanted=source, given=own))
+        if source is not own and not (isinstance(words, Castable) and words.allows(source, own)):
+            text = EXACT if words is True else words
+            raise errors.mistake(getattr(words, "error", RuntimeError), text.format(wanted=source, given=own))
         write_out(name, target, value.array)
     return type(result)(targets) if isinstance(result, tuple) else out
 
@@ -113,9 +151,16 @@ def store_output(name: str, out: TensorBase, array: Any) -> Any:
     return out
 
 
+def is_expanded(array: Any) -> bool:
+    """Does an array show one memory location several times, along a dimension of step 0?"""
+    if 0 not in array.strides or array.size <= 1:
+        return False
+    return any([step == 0 and size > 1 for step, size in zip(array.strides, array.shape)])
+
+
 def check_no_overlap(array: Any) -> None:
     """An expanded tensor shows one memory location several times: writing to it would be ambiguous."""
-    if 0 in array.strides and array.size > 1 and any([st == 0 and s > 1 for st, s in zip(array.strides, array.shape)]):
+    if is_expanded(array):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."

@@ -299,7 +299,7 @@ class Family(metaclass=Block, family=True):
     places: tuple[str, ...] = ()  # where its function is as well, or only: "linalg.det", "nn.functional.gelu"
     method: Any = True  # is it a method of Tensor? Or the method itself, if its arguments come in another order
     method_only = False  # is it no function of the module?
-    is_property = False  # is it an attribute of tensors, rather than a method?
+    is_property: Any = False  # is it an attribute of tensors, rather than a method? "assigned": one to assign to
     in_place: Any = False  # does it have an in-place form? Or that form itself
     in_place_name: str | None = None  # what that is called, if not by the public name with an underscore
     in_place_function: bool | None = None  # is that a function of the module? Usually if the op has one input

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     PARTS = [
         *__all__, "_contextlib", "_foreach_utils", "_mode_utils", "_python_dispatch", "_pytree", "benchmark",
-        "collect_env", "cpp_extension",
+        "collect_env", "cpp_extension", "deterministic",
         "flop_counter", "mobile_optimizer", "model_zoo", "module_tracker", "serialization", "tensorboard",
     ]  # fmt: skip
     __getattr__ = _missing.attributes_of(__name__, {name: name for name in PARTS} | {"swap_tensors": "swapping"})

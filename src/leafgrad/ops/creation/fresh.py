@@ -10,6 +10,8 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._dtypes import INTEGER, bool_, from_numpy_dtype, iinfo
+from leafgrad._missing import part
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import ValuesOnly, real
 
@@ -39,9 +41,23 @@ class create(Family):
 def fresh(name: str, make: Callable[..., Any], *args: Any) -> Any:
     """The array `make(*args)`, made for the function `name`."""
     try:
-        return execute(create.core, (), (name, make, args))
+        array = execute(create.core, (), (name, make, args))
     except ValueError as error:  # perhaps NumPy's about its size
         raise errors.too_large(name, args, error) from None
+    if deterministic and "empty" in name:
+        fill_unset(array)
+    return array
+
+
+deterministic: list[bool] = []  # holds something while use_deterministic_algorithms is on
+
+
+def fill_unset(array: Any) -> None:
+    """Memory that nobody has set shall not be the cause of results that vary: nan, or the largest integer, shows it."""
+    if part("utils.deterministic").fill_uninitialized_memory:
+        kind = from_numpy_dtype(array.dtype)
+        value = True if kind is bool_ else iinfo(kind).max if kind.category == INTEGER else np.nan
+        array[...] = complex(np.nan, np.nan) if kind.is_complex else value
 
 
 def zeros_like(g: A) -> A:

@@ -13,6 +13,7 @@ from leafgrad._core.tensor import RareFields, TensorBase, with_layout_noted, wra
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, strided
 from leafgrad._dtypes import dtype as Dtype
+from leafgrad._missing import part
 from leafgrad.ops.arguments import KINDS, REFUSED, declared_and_checked
 from leafgrad.ops.creation.numbers import number
 from leafgrad.ops.signature import OPTION_KINDS, Device, Tensor, by_name, declared
@@ -137,6 +138,8 @@ def copied(data: Any, kind: Dtype | None) -> Any:
         _dtypes.from_numpy_dtype(array.dtype)
     elif isinstance(data, (int, float, complex)):
         return number(data, kind)
+    elif hasattr(data, "untyped"):  # a storage
+        return np.array(part("ops.shape.storage").shown_by(data, kind or getattr(data, "dtype", _dtypes.int64)))
     elif hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
         array = checked(np.asarray(data))
     elif hasattr(data, "__dlpack__"):

@@ -19,6 +19,13 @@ from leafgrad.ops.index.slices import alias
 from leafgrad.ops.shape.storage import StorageBase, shown_by
 from leafgrad.ops.signature import Tensor, by_name, declared
 
+FORMS = """
+ * (*, torch.device device = None)
+ * (torch.Storage storage)
+ * (Tensor other)
+ * (tuple of ints size, *, torch.device device = None)
+ * (object data, *, torch.device device = None)"""
+
 
 def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The tensor for `Tensor(...)`: of a size without set values, with the values of a sequence, or with the memory of
@@ -33,16 +40,21 @@ def constructed(kind: Dtype, args: tuple[Any, ...], options: dict[str, Any]) -> 
         )
     if wanted is not None and (kind_of_device := device(wanted).type) != "cpu":
         raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind_of_device} was passed")
+    if isinstance(options.get("size"), (tuple, list)) and len(options) == 1 and not args:
+        args, options = (Size(options["size"]),), {}
+    given = dict(options)
     data = options.pop("data", args[0] if len(args) == 1 else None)
-    if options:
+    if options or (len(args) > 1 and as_int(args[0]) is REFUSED) or ("data" in given and args):
+        kinds = [*[type(arg).__name__ for arg in args], *[f"{name}={type(v).__name__}" for name, v in given.items()]]
+        got = ", ".join(kinds) + ", " * (not args)
         raise TypeError(
-            f"new() received an invalid combination of arguments - got an unexpected keyword {next(iter(options))}"
+            f"new() received an invalid combination of arguments - got ({got}), but expected one of:{FORMS}"
         )
     if isinstance(data, StorageBase):
         return wrap(shown_by(data, kind))
-    if data is None and not args:
+    if data is None and not args and not given:
         return wrap(fresh("empty", np.empty, (0,), kind.np))
-    if data is None or isinstance(data, Size) or as_int(data) is not REFUSED:
+    if len(args) > 1 or isinstance(data, Size) or as_int(data) is not REFUSED:
         return wrap(fresh("empty", np.empty, sizes("new", args), kind.np))
     if isinstance(data, (int, float, complex)) or not hasattr(data, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")

@@ -244,6 +244,9 @@ def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options
             raise RuntimeError(f"{which} must be non-negative, got{value}")
 
     def make(dtype: Any) -> Any:
+        if dtype not in (np.int32, np.int64):
+            alias = _dtypes.from_numpy_dtype(dtype).alias
+            raise NotImplementedError(f"\"{name}\" not implemented for '{alias}'")
         return np.stack(np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))).astype(dtype)
 
     return create(name, options, make, default=lambda: _dtypes.int64)

@@ -17,6 +17,7 @@ from leafgrad.ops.conv.padding import constant_pad_nd
 from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.fourier.transforms import factor_of, fft_c2c, fft_c2r, fft_r2c
+from leafgrad.ops.out import CASTS, SameKind
 from leafgrad.ops.pointwise.complex import conj_physical
 from leafgrad.ops.pointwise.convert import conj, to_dtype
 from leafgrad.ops.reduce.common import is_half
@@ -85,6 +86,8 @@ def dims_and_sizes(t: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int]
     ndim, shape = t.array.ndim, t.array.shape
     given = (dim,) if isinstance(dim, int) else dim
     wanted = (s,) if isinstance(s, int) else s
+    if given and not ndim:
+        raise errors.mistake(IndexError, f"Dimension specified as {given[0]} but tensor has no dimensions")
     if given is not None:
         dims = tuple([wrap_dim(d, ndim) for d in given])
         if len(set(dims)) != len(dims):
@@ -149,38 +152,44 @@ def _real_lines(t: Any) -> list[Any]:
     return [S(one), S(two, norm="ortho"), S(three, 3, 0, "forward"), S(four, n=6)]
 
 
-@composite(_lines, places=("fft.fft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
+def output(name: str) -> SameKind:
+    """What is said of an `out` of another kind than the result of a transform."""
+    kind = "floating point" if name.startswith(("irfft", "hfft")) else "complex"
+    return SameKind(f"{name} expects a {kind} output tensor, but got {{given.alias}}")
+
+
+@composite(_lines, places=("fft.fft",), public_name="", out=output("fft"), exempt=NO_HALF, autocast="float32")
 def fft_fft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.fft(input, n=None, dim=-1, norm=None): the sums over x of input[x] exp(-2 pi i k x / n)."""
     return along_one(input, n, dim, norm, True)
 
 
-@composite(_lines, places=("fft.ifft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
+@composite(_lines, places=("fft.ifft",), public_name="", out=output("ifft"), exempt=NO_HALF, autocast="float32")
 def fft_ifft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.ifft(input, n=None, dim=-1, norm=None): the inverse of fft."""
     return along_one(input, n, dim, norm, False)
 
 
-@composite(_real_lines, places=("fft.rfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
+@composite(_real_lines, places=("fft.rfft",), public_name="", out=output("rfft"), exempt=NO_HALF, autocast="float32")
 def fft_rfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.rfft(input, n=None, dim=-1, norm=None): the first half of the fft of real numbers."""
     return half_of("rfft", input, n, dim, norm, True)
 
 
-@composite(_lines, places=("fft.irfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
+@composite(_lines, places=("fft.irfft",), public_name="", out=output("irfft"), exempt=NO_HALF, autocast="float32")
 def fft_irfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.irfft(input, n=None, dim=-1, norm=None): the inverse of rfft; n is the number of real numbers."""
     return from_half(input, n, dim, norm, False)
 
 
-@composite(_lines, places=("fft.hfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
+@composite(_lines, places=("fft.hfft",), public_name="", out=output("hfft"), exempt=NO_HALF, autocast="float32")
 def fft_hfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.hfft(input, n=None, dim=-1, norm=None): the fft of a Hermitian signal, of which the first half is given: real
     numbers, n of them."""
     return from_half(input, n, dim, norm, True)
 
 
-@composite(_real_lines, places=("fft.ihfft",), public_name="", out=True, exempt=NO_HALF, autocast="float32")
+@composite(_real_lines, places=("fft.ihfft",), public_name="", out=output("ihfft"), exempt=NO_HALF, autocast="float32")
 def fft_ihfft(input: Tensor, n: int | None = None, dim: Dim = -1, norm: str | None = None) -> Tensor:
     """fft.ihfft(input, n=None, dim=-1, norm=None): the inverse of hfft."""
     return half_of("ihfft", input, n, dim, norm, False)
@@ -273,7 +282,12 @@ def _of_many(name: str, transform: Any, what: str, samples: Any, *rest: Any) -> 
         function.__doc__ = f"fft.{name}{suffix}(input, s=None, dim={default}, norm=None): {what} along {which}."
         autocast = None if name in ("hfft", "ihfft") else "float32"  # as PyTorch, which left these two out
         composite(
-            samples, places=(f"fft.{name}{suffix}",), public_name="", out=True, exempt=NO_HALF, autocast=autocast
+            samples,
+            places=(f"fft.{name}{suffix}",),
+            public_name="",
+            out=output("fftn" if name == "ifft" else f"{name}n"),
+            exempt=NO_HALF,
+            autocast=autocast,
         )(function)
 
 
@@ -314,7 +328,7 @@ def _whole(n: int) -> Any:
     return np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
 
 
-@composite(_frequency_samples("fftfreq"), places=("fft.fftfreq",), public_name="", method=False, out=True)
+@composite(_frequency_samples("fftfreq"), places=("fft.fftfreq",), public_name="", method=False, out=CASTS)
 def fft_fftfreq(
     n: int,
     d: float = 1.0,
@@ -329,7 +343,7 @@ def fft_fftfreq(
     return _frequencies("fftfreq", _whole, n, d, dtype, layout, device, requires_grad)
 
 
-@composite(_frequency_samples("rfftfreq"), places=("fft.rfftfreq",), public_name="", method=False, out=True)
+@composite(_frequency_samples("rfftfreq"), places=("fft.rfftfreq",), public_name="", method=False, out=CASTS)
 def fft_rfftfreq(
     n: int,
     d: float = 1.0,

@@ -68,6 +68,9 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
     shape = x.shape[:dim] + at.shape + x.shape[dim + count :]
     if values.shape != shape:
         values = np.broadcast_to(values, shape)
+    if 0 in x.strides:  # expanded: a copy of it would be written back several times, the last time as it was
+        np.add.at(x, places(x.shape, dim, count, at), values)
+        return
     if x.flags.c_contiguous:
         indices = np.ascontiguousarray(at, INT64).reshape(-1)
         flat = in_rows(values).reshape(x.shape[:dim] + (at.size,) + x.shape[dim + count :])
@@ -305,7 +308,7 @@ class index_select(Family):
     options = ("dim",)
     row_major = True
     vmap = "rows"
-    out = True
+    out = "index_select(): self and result must have the same scalar type"
 
     def kernel(x: A, index: A, dim: Any) -> A:
         if x.ndim == 0:
@@ -322,6 +325,8 @@ class index_select(Family):
             raise RuntimeError(
                 f"index_select(): Index to scalar can have only 1 value, got {index.array.size} value(s)"
             )
+        if len(shape) > 1 and not shape[dim] and index.array.size:
+            raise errors.mistake(RuntimeError, "index_select(): self indexing axis dim should be positive")
         if (wrong := outside(index.array, 0, shape[dim] if shape else 1)) is not None:
             what = f"{wrong}, for dimension {dim} of shape {errors.size(shape)}"
             raise errors.mistake(IndexError, "index out of range in self", ("index", what))
@@ -457,7 +462,10 @@ class take(Family):
 
     saved_as = {"input_shape": ""}
     inputs = ("input", "index")
-    out = True
+    out = (
+        "take(): self and out expected to have the same dtype, but got self.dtype = {wanted.alias} and out.dtype = "
+        "{given.alias}"
+    )
 
     def kernel(x: A, index: A) -> A:
         return x.reshape(-1).take(index)

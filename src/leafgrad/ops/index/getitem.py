@@ -27,7 +27,7 @@ from leafgrad.ops.index import parse
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.masks import masked_fill, places_of_mask
-from leafgrad.ops.index.overwrite import fits, number_as, overwrite
+from leafgrad.ops.index.overwrite import expanded_warning, fits, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
 from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, takes_all, view_at, write_slice
@@ -333,12 +333,15 @@ def warn_of_lost_imaginary(into: Array) -> None:
         errors.warn("Casting complex values to real discards the imaginary part")
 
 
+EXPANDED = expanded_warning("index_put_", "tensor[indices] = tensor")
+
+
 def write_places(x: Any, places: parse.Places, values: Any, accumulate: bool) -> Any:
     """Write or add `values` to where `places` says."""
     values = broadcastable(values, x, places, accumulate)
     into = x if places.order is None else permute.function(x, places.order)
     options = (places.dim, places.span, kept(places.at, x, values), accumulate)
-    overwrite(into, index_write.core, (values,), options)
+    overwrite(into, index_write.core, (values,), options, EXPANDED)
     return x
 
 

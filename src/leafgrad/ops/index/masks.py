@@ -14,7 +14,15 @@ from leafgrad._core.views import bind_view
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import alias, index, index_sum
-from leafgrad.ops.index.overwrite import Overwriting, fill_where, on_a_copy, same_dtype, value_tensor, zero
+from leafgrad.ops.index.overwrite import (
+    Overwriting,
+    expanded_warning,
+    fill_where,
+    on_a_copy,
+    same_dtype,
+    value_tensor,
+    zero,
+)
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
@@ -53,6 +61,8 @@ class masked_fill(Overwriting):
 
     inputs = ("input", "mask", "value")
     node_names = ("MaskedFillBackward1",)  # with a tensor
+    warns_of_expanded = expanded_warning("masked_fill_", "tensor[mask] = scalar")
+    reads_elsewhere = False
     hides = {"MaskedFillBackward0": ("value",)}
 
     @on_a_copy
@@ -93,6 +103,7 @@ class masked_scatter(Overwriting):
 
     shows = {"source_sym_sizes": ...}
     inputs = ("input", "mask", "source")
+    reads_elsewhere = False
 
     @on_a_copy
     def kernel(x: Array, mask: Array, source: Array) -> None:
@@ -129,7 +140,7 @@ class masked_select(Family):
     saved_as = {"input_shape": ""}
     inputs = ("input", "mask")
     holomorphic = False
-    out = True
+    out = "masked_select(): self and result must have the same scalar type"
     exempt = {"vmap": "masked_select"}
 
     def kernel(x: A, mask: A) -> A:
@@ -170,7 +181,7 @@ class nonzero(Family):
     """nonzero(input, *, as_tuple=False): the positions of the elements that are not zero, one row for each; with
     as_tuple one vector for each dimension."""
 
-    out = True
+    out = "nonzero: Expected out tensor to have scalar type Long but got scalar type{given.alias}"
     exempt = {"vmap": "dynamic shape"}
     signatures = (
         "(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor",

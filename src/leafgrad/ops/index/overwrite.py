@@ -23,7 +23,8 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_format
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
-from leafgrad.ops.inplace import check_history, check_writable, rebase, stand_in
+from leafgrad.ops.inplace import check_history, check_overlap, check_writable, rebase, stand_in
+from leafgrad.ops.out import is_expanded
 from leafgrad.ops.registry import Family, Operation
 
 A = Any  # an array, or a tensor under create_graph
@@ -44,6 +45,11 @@ class Overwriting(Family, family=True):
     """
 
     writes_into = True
+    # Does PyTorch only warn of expanded tensors, which show one element several times, with these words? It refuses
+    # to write to them otherwise.
+    warns_of_expanded = ""
+    # Is what is read in other memory than what is written? Masks need not be, if they are read in the same order.
+    reads_elsewhere = True
 
     # the gradient of a choice is a choice, and needs no conjugation
     holomorphic = False
@@ -51,6 +57,7 @@ class Overwriting(Family, family=True):
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         prepare = body["prepare"]
+        warning, elsewhere = body["warns_of_expanded"], body["reads_elsewhere"]
 
         @functools.wraps(prepare)
         def function(input: Any, *args: Any, **kwargs: Any) -> Any:
@@ -64,7 +71,7 @@ class Overwriting(Family, family=True):
             if tensors[0].array.shape != self.array.shape:
                 raise errors.in_place_shape(operation.name, self.array.shape, tensors[0].array.shape)
             core = operation.named[name[0]] if name else operation.core
-            return overwrite(self, core, tensors[1:], options)
+            return overwrite(self, core, tensors[1:], options, warning, elsewhere)
 
         name = function.__name__ = function.__qualname__ = operation.name
         function.__doc__ = operation.doc
@@ -72,6 +79,13 @@ class Overwriting(Family, family=True):
         method.__doc__ = f"{name}_(...): {name}, in place."
         operation.in_place = method
         return function
+
+
+def expanded_warning(name: str, example: str) -> str:
+    return (
+        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+        f"This also applies to advanced indexing e.g. {example}"
+    )
 
 
 def on_a_clone(write: Callable[..., None]) -> Callable[..., Any]:
@@ -95,14 +109,20 @@ def on_a_copy(write: Callable[..., None], copy: Callable[[Array], Array] | None 
     return kernel
 
 
-def overwrite(x: Any, core: Op, others: Sequence[Any], options: tuple[Any, ...]) -> Any:
-    """Change the memory of x, and record it as `core` of (x, *others, *options)."""
+def overwrite(
+    x: Any, core: Op, others: Sequence[Any], options: tuple[Any, ...], warning: str = "", elsewhere: bool = True
+) -> Any:
+    """Change the memory of x, and record it as `core` of (x, *others, *options). The last two arguments are
+    `warns_of_expanded` and `reads_elsewhere` of the block."""
     arrays = [x.array, *[t.array for t in others]]
     if len(others) <= 2 and is_free(x, *others):  # the usual case
         execute(core, arrays, options, x.array)
         count_change(x)
         return x
     check_writable(x, *others)
+    if warning and is_expanded(x.array):
+        errors.warn(warning)
+    check_overlap(x.array, x.version, others if elsewhere else others[:1], None, not warning, elsewhere)
     old = (stand_in(x), *others)
     shadow = wrap(x.array)  # which gets the tangents
     applied_in_modes(core, old, arrays, options, (shadow,))

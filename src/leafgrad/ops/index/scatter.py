@@ -31,7 +31,16 @@ from leafgrad.ops.index.gather import (
     put_at,
 )
 from leafgrad.ops.index.gather import index as index_op
-from leafgrad.ops.index.overwrite import Overwriting, number_as, on_a_clone, on_a_copy, same_dtype, value_tensor, zero
+from leafgrad.ops.index.overwrite import (
+    Overwriting,
+    expanded_warning,
+    number_as,
+    on_a_clone,
+    on_a_copy,
+    same_dtype,
+    value_tensor,
+    zero,
+)
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
@@ -232,6 +241,7 @@ class index_fill(Overwriting):
     options = ("dim",)
     vmap = "rows"
     node_names = ("IndexFillBackward1",)  # with a tensor
+    warns_of_expanded = expanded_warning("index_fill_", "tensor[mask] = scalar")
     hides = {"IndexFillBackward0": ("value",)}
 
     @on_a_clone

@@ -315,7 +315,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: Dim, index: int) -> Tensor:
     return _replaced(input, part, src, "SelectScatterBackward0")
 
 
-@composite(lambda t: [S(t(5, 3), t(2, 3), 0, 1, 3), S(t(4, 6), t(4, 3), 1, 0, 6, 2)])
+@composite(lambda t: [S(t(5, 3), t(2, 3), 0, 1, 3), S(t(4, 6), t(4, 3), 1, 0, 6, 2)], out=True)
 def slice_scatter(
     input: Tensor, src: Tensor, dim: Dim = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:

@@ -40,8 +40,7 @@ def unravel_index(indices: Tensor, shape: int | Shape) -> tuple[Tensor, ...]:
         return ()
     if 0 in sizes and indices.array.size:
         raise errors.mistake(RuntimeError, "ZeroDivisionError", ("shape", f"{sizes}, in which nothing has a position"))
-    kind = indices.array.dtype
-    steps, lengths = wrap(np.array(row_major_steps(sizes), kind)), wrap(np.maximum(np.array(sizes, kind), 1))
+    steps, lengths = wrap(np.array(row_major_steps(sizes), np.int64)), wrap(np.maximum(np.array(sizes, np.int64), 1))
     positions = floor_divide.function(unsqueeze.function(indices, -1), steps)
     return unbind.function(remainder.function(positions, lengths), -1)  # type: ignore[no-any-return]
 

@@ -9,17 +9,18 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import wrap
 from leafgrad._core.views import bind_view
-from leafgrad._dtypes import BOOL
+from leafgrad._dtypes import BOOL, INTEGER, from_numpy_dtype, promote_types
 from leafgrad._layouts import in_common_order
 from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.checks import factor
 from leafgrad.ops.linalg.matrices import check_floats, check_same_dtype
 from leafgrad.ops.linalg.products import any_product, bmm, combined, dot, half_product, matmul, mv, vdot
+from leafgrad.ops.out import CASTS, into_out
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
+from leafgrad.ops.promotion import common_dtype
 from leafgrad.ops.reduce.common import in_single, is_half
 from leafgrad.ops.reduce.reductions import sum as sum_op
 from leafgrad.ops.registry import Family, composite, op, unseen
@@ -94,15 +95,17 @@ def _check_batches(x: Any, a: Any, b: Any) -> None:
     one, two = a.array, b.array
     if one.ndim != 3 or two.ndim != 3 or one.shape[0] != two.shape[0] or one.shape[2] != two.shape[1]:
         bmm.function(a, b)  # which raises
-    for other in (one, two):
-        if other.dtype != x.array.dtype:
-            check_same_dtype("baddbmm", x, wrap(other), ("input", "batch"))
+    kinds = [from_numpy_dtype(array.dtype).cpp for array in (x.array, one, two)]
+    if len({*kinds}) > 1:
+        first = f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}"
+        raise errors.mistake(RuntimeError, first)
 
 
 @op
 class addbmm(Added):
     """addbmm(input, batch1, batch2, *, beta=1, alpha=1): beta input + alpha times the sum of all products."""
 
+    out = "self and mat2 must have the same dtype, but got {given.alias} and {wanted.alias}"
     shows = dict.fromkeys(
         ("beta", "alpha", "batch1_sym_argsize_0", "batch1_sym_argsize_1", "batch2_sym_argsize_2"), ...
     )
@@ -113,7 +116,7 @@ class addbmm(Added):
 
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
-        return combined(x, np.add.reduce(any_product(a, b), axis=0), beta, alpha)
+        return combined(x, np.add.reduce(any_product(a, b), axis=0, dtype=a.dtype), beta, alpha)
 
     def call(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         _check_batches(input, batch1, batch2)
@@ -166,6 +169,7 @@ class addmv(Added):
 class addr(Added):
     """addr(input, vec1, vec2, *, beta=1, alpha=1): beta input + alpha outer(vec1, vec2)."""
 
+    out = CASTS
     inputs = ("input", "vec1", "vec2")
 
     @in_single
@@ -178,9 +182,14 @@ class addr(Added):
             if v.array.ndim != 1:
                 first = f"addr: Expected 1-D argument {name}, but got {v.array.ndim}-D"
                 raise errors.mistake(RuntimeError, first)
-            check_same_dtype("addr", input, v, ("input", name))
+        kind = promote_types(common_dtype(input, vec1), common_dtype(input, vec2))
+        for name, number in (("beta", beta), ("alpha", alpha)):
+            if kind.category == INTEGER and not isinstance(number, int):
+                first = f"For integral input tensors, argument {name} must not be a floating point number."
+                raise errors.mistake(RuntimeError, first)
+        tensors = [t.to(kind) for t in (input, vec1, vec2)]
         shape = (vec1.array.shape[0], vec2.array.shape[0])
-        return addr.record(input, vec1, vec2, *numbers_for(input, shape, beta, alpha))
+        return addr.record(*tensors, *numbers_for(tensors[0], shape, beta, alpha))
 
     def vjp_vec1(g: A, vec2: A, alpha: A) -> A:
         return by(alpha, matmul(g, vec2))
@@ -202,9 +211,9 @@ def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
     for i, j in zip(first, second, strict=True):
         sizes = a.shape[i], b.shape[j]
         if sizes[0] == 1 != sizes[1]:  # it is broadcast
-            b = b.sum(j, keepdim=True)
+            b = b.sum(j, keepdim=True, dtype=b.dtype)
         elif sizes[1] == 1 != sizes[0]:
-            a = a.sum(i, keepdim=True)
+            a = a.sum(i, keepdim=True, dtype=a.dtype)
         elif sizes[0] != sizes[1]:
             text = (
                 f"contracted dimensions need to match, but first has size {sizes[0]} in dim {i} and second has size "
@@ -223,6 +232,12 @@ def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
     return product.reshape([*[a.shape[d] for d in left], *[b.shape[d] for d in right]])
 
 
+CONTRACTED = (
+    "tensordot: Expected the output tensor to have dtype {wanted.alias}, but got an output tensor with dtype "
+    "{given.alias}"
+)
+
+
 @composite(
     lambda t: [
         *[S(t(2, 3), t(3, 4), 1), S(t(2, 3, 4), t(3, 4)), S(t(2, 3), t(4, 2), ([0], [1])), S(t(2), t(3), 0)],
@@ -235,7 +250,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Any = 2, out: Any = None) -> Ten
     """tensordot(a, b, dims=2): the product of two tensors, summed over the last dimensions of a and the first of b, or
     over pairs of dimensions."""
     if out is not None:
-        return out.copy_(tensordot(a, b, dims))
+        return into_out("tensordot", tensordot, (a, b, dims), {}, out, CONTRACTED)
     if isinstance(dims, (tuple, list)) or hasattr(dims, "tolist"):
         pairs = dims.tolist() if hasattr(dims, "tolist") else dims
         if isinstance(pairs, int):
@@ -253,7 +268,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Any = 2, out: Any = None) -> Ten
     return contracted(a, b, (first, second))
 
 
-@composite(lambda t: [S(t(3), t(3)), S(t(2, 3), t(4, 3)), S(t(2, 3), t()), S(t(2, 2, 3), t(3))], out=True)
+@composite(lambda t: [S(t(3), t(3)), S(t(2, 3), t(4, 3)), S(t(2, 3), t()), S(t(2, 2, 3), t(3))], out=CONTRACTED)
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """inner(input, other): the sums of products along the last dimension of both."""
     if not input.array.ndim or not other.array.ndim:
@@ -265,7 +280,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     return contracted(input, other, ([-1], [-1]))
 
 
-@composite(lambda t: [S(t(2, 3), t(2, 2)), S(t(2), t(3, 2)), S(t(2, 1, 2), t(2, 2, 1)), S(t(), t(2))], out=True)
+@composite(lambda t: [S(t(2, 3), t(2, 2)), S(t(2), t(3, 2)), S(t(2, 1, 2), t(2, 2, 1)), S(t(), t(2))], out=CASTS)
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """kron(input, other): the Kronecker product: each element of input times all of other."""
     ndim = max(input.array.ndim, other.array.ndim)
@@ -355,7 +370,7 @@ def cross(input: Tensor, other: Tensor, dim: Dim | None = None) -> Tensor:
     lambda t: [S(t(3), t(3)), S(t(2, 3), t(3)), S(t(2, 3), t(2, 3), dim=0), S(t(2, 1, 3), t(4, 3))],
     places=("linalg.vecdot",),
     public_name="",
-    out=True,
+    out="linalg.vecdot: Expected out of dtype{wanted.alias} but found {given.alias}",
     autocast="lower",
 )
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: Dim = -1) -> Tensor:

@@ -20,6 +20,7 @@ from leafgrad.ops.linalg.matrices import (
     times,
 )
 from leafgrad.ops.linalg.triangular import solve_triangular
+from leafgrad.ops.out import castable
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Tensor
@@ -127,7 +128,10 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
 
 @composite(
-    _samples(lambda torch, x: torch.cholesky(positive(torch, x), True)), out=True, exempt=NO_HALF, autocast="float32"
+    _samples(lambda torch, x: torch.cholesky(positive(torch, x), True)),
+    out=castable("cholesky"),
+    exempt=NO_HALF,
+    autocast="float32",
 )
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """cholesky(input, upper=False): the triangular matrix L of A = L L*, or its adjoint. torch.linalg.cholesky is the

@@ -24,6 +24,7 @@ from leafgrad.ops.linalg.matrices import (
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.linalg.solving import linalg_solve_ex
 from leafgrad.ops.linalg.spectra import SQUARE_SHAPES, check_choice, differences
+from leafgrad.ops.out import castable
 from leafgrad.ops.pointwise.convert import conj, real_part
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S, ValuesOnly
@@ -57,7 +58,7 @@ class linalg_eig(OfMatrices):
     results = 2
     result_names = ("eigenvalues", "eigenvectors")
     places = ("linalg.eig",)
-    out = True
+    out = tuple([castable("torch.linalg.eig", which) for which in ("eigenvalues", "eigenvectors")])
 
     def kernel(x: Array) -> Any:
         values, vectors = np.linalg.eig(x)
@@ -98,7 +99,7 @@ class linalg_eig(OfMatrices):
     ),
     places=("linalg.eigvals",),
     public_name="",
-    out=True,
+    out=castable("torch.linalg.eigvals", "eigenvalues"),
     exempt=NO_HALF,
     autocast="float32",
 )

@@ -24,6 +24,7 @@ from leafgrad.ops.linalg.matrices import (
 )
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.linalg.spectra import converging
+from leafgrad.ops.out import castable
 from leafgrad.ops.reduce.common import is_half, raw
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S, ValuesOnly
@@ -107,7 +108,7 @@ class linalg_pinv(OfMatrices):
     options = ("atol", "rtol", "hermitian")
     kernel = pseudo_inverse
     places = ("linalg.pinv",)
-    out = True
+    out = castable("linalg.pinv")
 
     def call(
         input: Tensor,
@@ -168,7 +169,7 @@ class linalg_matrix_rank(OfMatrices):
     kernel = rank_of
     differentiable = False
     places = ("linalg.matrix_rank",)
-    out = True
+    out = castable("torch.linalg.matrix_rank")
 
     def call(
         input: Tensor,
@@ -272,7 +273,9 @@ def _check_lstsq(a: Any, b: Any, driver: str | None) -> bool:
     ),
     places=("linalg.lstsq",),
     public_name="",
-    out=True,
+    out=tuple(
+        [castable("torch.linalg.lstsq", which) for which in ("solution", "residuals", "rank", "singular_values")]
+    ),
     exempt=NO_HALF,
     autocast="float32",
 )

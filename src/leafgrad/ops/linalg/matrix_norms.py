@@ -13,6 +13,7 @@ from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.matrices import NO_HALF, alias_of, check_matrices, check_square, dominant
 from leafgrad.ops.linalg.solving import linalg_inv_ex
 from leafgrad.ops.linalg.spectra import linalg_svd
+from leafgrad.ops.out import castable
 from leafgrad.ops.reduce.common import is_half
 from leafgrad.ops.reduce.norms import as_checked, vector_norm
 from leafgrad.ops.registry import composite
@@ -56,6 +57,8 @@ def by_singular_values(t: Any, order: Any, dims: tuple[int, int], keepdim: bool)
 def norm_of_matrices(t: Any, order: Any, dims: Any, keepdim: bool, dtype: Dtype | None) -> Any:
     name = "linalg.matrix_norm"
     check_matrices(name, t)
+    if isinstance(order, complex):
+        raise errors.mistake(RuntimeError, f"{name}: Expected a non-complex scalar as the order of norm.")
     if order not in ORDERS:
         shown = f"{order:g}" if isinstance(order, float) else order
         raise errors.mistake(RuntimeError, f"{name}: Order {shown} not supported.")
@@ -81,7 +84,7 @@ def norm_of_matrices(t: Any, order: Any, dims: Any, keepdim: bool, dtype: Dtype 
     ],
     places=("linalg.matrix_norm",),
     public_name="",
-    out=True,
+    out="linalg.matrix_norm expected out tensor dtype {wanted.alias} but got: {given.alias}",
     exempt=NO_HALF,
 )
 def linalg_matrix_norm(
@@ -100,7 +103,7 @@ def linalg_matrix_norm(
     ],
     places=("linalg.norm",),
     public_name="",
-    out=True,
+    out="linalg.norm expected out tensor dtype {wanted.alias} but got: {given.alias}",
     exempt=NO_HALF,
 )
 def linalg_norm(
@@ -180,7 +183,7 @@ def _cond(torch: Any, x: Any, p: Any = None) -> Any:
     places=("linalg.cond",),
     reference=_cond,
     public_name="",
-    out=True,
+    out=castable("linalg.cond"),
     exempt=NO_HALF,
     autocast="float32",
 )

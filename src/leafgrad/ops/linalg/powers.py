@@ -16,6 +16,7 @@ from leafgrad.ops.linalg.matrices import OfMatrices, check_floats, check_square,
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.linalg.solving import linalg_inv, linalg_solve
 from leafgrad.ops.linalg.triangular import turned
+from leafgrad.ops.out import castable
 from leafgrad.ops.pointwise.convert import clone
 from leafgrad.ops.reduce.common import in_single
 from leafgrad.ops.reduce.scans import WIDE
@@ -101,7 +102,7 @@ class linalg_matrix_exp(OfMatrices):
 @composite(
     lambda t: [*[S(dominant(t(3, 3)), n) for n in (0, 1, 2, 3, 5, -1, -2)], S(t(2, 2, 2), 4)],
     places=("linalg.matrix_power",),
-    out=True,
+    out=castable("matrix_power"),
     exempt={"half precision": "its inverse is refused, as in PyTorch"},
 )
 def matrix_power(input: Tensor, n: int) -> Tensor:
@@ -187,7 +188,7 @@ def check_chain(tensors: Any) -> None:
     ],
     places=("linalg.multi_dot",),
     public_name="",
-    out=True,
+    out="multi_dot(): expected out tensor to have dtype {wanted.cpp} but got {given.cpp}",
 )
 def linalg_multi_dot(tensors: Tensors) -> Tensor:
     """linalg.multi_dot(tensors): the product of matrices, in the order that takes the fewest multiplications; the first
@@ -225,7 +226,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     lambda t: [S(_far_from_singular(t(4, 2, 2), 4), 1), S(_far_from_singular(t(2, 3, 6), 6))],
     places=("linalg.tensorinv",),
     public_name="",
-    out=True,
+    out=castable("tensorinv"),
     exempt={"half precision": "it has no inverse in PyTorch either"},
     autocast="float32",
 )
@@ -253,7 +254,7 @@ def _far_from_singular(x: Any, n: int) -> Any:
     lambda t: [S(_far_from_singular(t(2, 2, 4), 4), t(2, 2)), S(_far_from_singular(t(4, 2, 2), 4), t(4))],
     places=("linalg.tensorsolve",),
     public_name="",
-    out=True,
+    out=castable("tensorsolve"),
     exempt={"half precision": "it is not solved in PyTorch either"},
     autocast="float32",
 )
@@ -264,7 +265,7 @@ def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Shape | None = None) -> Tenso
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(ndim - len(dims), ndim)))
     shape = A.array.shape[B.array.ndim :]
-    front, back = math.prod(A.array.shape[: B.array.ndim]), math.prod(shape)
+    front, back = B.array.size, math.prod(shape)
     if front != back:
         first = (
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "

@@ -24,6 +24,7 @@ from leafgrad.kernels.fused.basic import weighted_sum
 from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.linalg import checks, folding
 from leafgrad.ops.linalg.checks import Call, alike
+from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.products_of_torch import of_matmul
@@ -181,6 +182,7 @@ class mv(Product):
 class dot(Product):
     """dot(input, tensor): the sum of the products of the elements of two vectors."""
 
+    out = "result dtype {given.alias} does not match input dtype {wanted.alias}"
     inputs = ("input", "tensor")
     flops = None
 
@@ -206,6 +208,7 @@ class dot(Product):
 class vdot(Product):
     """vdot(input, other): dot(conj(input), other)."""
 
+    out = "result dtype {given.alias} does not match input dtype {wanted.alias}"
     jvp = "transpose"  # linear in the conjugate of its first factor
     inputs = ("input", "other")
     flops = None
@@ -264,7 +267,7 @@ class bmm(Product):
     samples = lambda t: [S(t(n, 3, k), t(n, k, 5)) for n, k in [(2, 4), (1, 1), (0, 4), (2, 0)]]
 
 
-@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=True, aliases=("ger",))
+@composite(lambda t: [S(t(3), t(4)), S(t(0), t(2)), S(t(1), t(1))], out=CASTS, aliases=("ger",))
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """outer(input, vec2): the matrix of all products of an element of one vector with an element of the other."""
     a, b = input.array, vec2.array
@@ -308,6 +311,7 @@ class matmul(Product):
     """matmul(input, other): the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading
     dimensions are broadcast."""
 
+    out = "result dtype {given.alias} does not match input dtype {wanted.alias}"
     autocast = "lower"
     inputs = ("input", "other")
     places = ("linalg.matmul",)

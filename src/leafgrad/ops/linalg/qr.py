@@ -28,6 +28,7 @@ from leafgrad.ops.linalg.matrices import (
     times,
 )
 from leafgrad.ops.linalg.triangular import solve_triangular
+from leafgrad.ops.out import castable
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.reduce.reductions import sum as sum_op
@@ -164,7 +165,7 @@ class geqrf(OfMatrices):
     public_name = "geqrf"
     result_names = ("a", "tau")
     derivatives = 0
-    out = True
+    out = (castable("torch.geqrf", "a"), castable("torch.geqrf", "tau"))
 
     def kernel(x: Array) -> Any:
         packed, tau = np.linalg.qr(x, "raw")
@@ -246,7 +247,7 @@ class linalg_householder_product(OfMatrices):
     inputs = ("input", "tau")
     saved_as = {"input": "input"}
     places = ("linalg.householder_product",)
-    out = True
+    out = castable("torch.linalg.householder_product")
 
     def kernel(x: Array, tau: Array) -> Array:
         vectors = vectors_of(x)
@@ -328,7 +329,10 @@ class ormqr(OfMatrices):
         "observed bits": "products of tensors have other strides, and BLAS adds them up in another order",
     }
     public_name = "ormqr"
-    out = True
+    out = (
+        "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{wanted.alias} and result "
+        "has dtype {given.alias}"
+    )
 
     def kernel(x: Array, tau: Array, other: Array, left: bool, transpose: bool) -> Array:
         order, factors = order_and_factors(tau, left == transpose)

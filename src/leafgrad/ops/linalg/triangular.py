@@ -21,6 +21,7 @@ from leafgrad.ops.linalg.matrices import (
     in_columns,
     times,
 )
+from leafgrad.ops.out import castable
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.shape.views import transpose
@@ -69,7 +70,7 @@ class linalg_solve_triangular(OfMatrices):
     holomorphic = True
     kernel = triangular
     places = ("linalg.solve_triangular",)
-    out = True
+    out = "expected scalar type {wanted.alias} but found {given.alias}"
 
     def call(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
         name = "linalg.solve_triangular"
@@ -122,6 +123,7 @@ class triangular_solve(OfMatrices):
     saved_as = {"out": "solution"}
     holomorphic = True
     public_name = "triangular_solve"
+    out = True
 
     def kernel(b: Array, a: Array, upper: bool, transposed: bool, unitriangular: bool) -> Any:
         factor = a.swapaxes(-1, -2) if transposed else a
@@ -195,7 +197,7 @@ class cholesky_solve(OfMatrices):
     inputs = ("input", "input2")
     options = ("upper",)
     public_name = "cholesky_solve"
-    out = True
+    out = castable("cholesky_solve")
 
     def kernel(b: Array, factor: Array, upper: bool) -> Array:
         other = factor.conj().swapaxes(-1, -2)
@@ -233,7 +235,7 @@ class cholesky_inverse(OfMatrices):
     autocast = "float32"
     options = ("upper",)
     public_name = "cholesky_inverse"
-    out = True
+    out = castable("cholesky_inverse")
 
     def kernel(x: Array, upper: bool) -> Array:
         unit = np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)

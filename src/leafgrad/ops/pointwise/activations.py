@@ -15,9 +15,11 @@ from leafgrad.kernels.fused import activations as fused
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.inplace import in_place
+from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.select import bounded
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.public_forms import checked_functions
+from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, real
 from leafgrad.ops.signature import Number, Tensor
@@ -258,12 +260,14 @@ class threshold_(Activation):
     node_names = ("ThresholdBackward1",)  # in place
     public_name = "threshold"
     refuses = (BOOL, COMPLEX)
-    out = True
+    out = CASTS
     samples = staticmethod(lambda t: [S(t(3, 4), 0.2, 3.0), S(t(5), -1, 1), S(t(), 0, 0.0), S(t(0), 0, 0)])
 
     def kernel(x: A, threshold: Any, value: Any) -> A:
         kind = from_numpy_dtype(x.dtype)
         limit, other = [to_array(v if kind.category == FLOAT else int(v), kind) for v in (threshold, value)]
+        if x.dtype.itemsize == 2 and kind.category == FLOAT:  # numbers of 16 bits are compared as those of 32
+            return np.where(x.astype(np.float32) <= np.float32(threshold), other, x)
         return np.where(x <= limit, other, x)
 
     def call(input: Tensor, threshold: Number, value: Number) -> Tensor:
@@ -276,6 +280,11 @@ class threshold_(Activation):
 # -- shrinking --------------------------------------------------------------------------------------------------------
 
 
+def rounded(limit: Any, kind: Any) -> Any:
+    """A number as one of 16 bits, if that is what it is compared with."""
+    return float(np.asarray(limit, kind)) if kind.itemsize == 2 else limit
+
+
 def shrinking(name: str, kernel_name: str, kernel: Any, doc: str, **facts: Any) -> Any:
     """softshrink or hardshrink: zero between -lambd and lambd."""
 
@@ -286,10 +295,10 @@ def shrinking(name: str, kernel_name: str, kernel: Any, doc: str, **facts: Any) 
         if name == "softshrink" and not 0 <= lambd.real <= largest:
             first = f"lambda must be in range [0, {largest:g}] for input dtype {kind.alias}, but found {lambd:g}"
             raise errors.mistake(RuntimeError, first)
-        return bind(made.core, (input,), (lambd,))
+        return bind(made.core, (input,), (rounded(lambd, input.array.dtype) if name == "hardshrink" else lambd,))
 
     def vjp(g: A, input: A, lambd: A) -> A:
-        return fused.shrink_backward(g, input, lambd)
+        return fused.shrink_backward(g, input, rounded(lambd, raw(input).dtype))
 
     body = {
         "__module__": __name__,
@@ -299,7 +308,7 @@ def shrinking(name: str, kernel_name: str, kernel: Any, doc: str, **facts: Any) 
         "kernel_name": kernel_name,
         "call": call,
         "vjp": vjp,
-        "out": True,
+        "out": SAME_DTYPE,
         "places": (f"nn.functional.{name}",),
         "samples": lambda t: [S(t(3, 4)), S(t(5), 0.3), S(t()), S(t(0))],
         **facts,

@@ -29,6 +29,9 @@ def _changed(name: str, function: Callable[..., Any], self: Any, others: dict[st
             raise errors.mistake(TypeError, first)
     arrays = [self.array, *[other.expand(self.array.shape).array for other in others.values()]]  # type: ignore[attr-defined]
     numbers = [function(*each) for each in zip(*[x.reshape(-1).tolist() for x in arrays], strict=True)]
+    wrong = next((n for n in numbers if not isinstance(n, (int, float, complex, TensorBase, np.generic))), None)
+    if wrong is not None:
+        raise TypeError(f"must be real number, not {type(wrong).__name__}")
     about_to_change(self)
     assign(self, np.array(numbers).astype(self.array.dtype).reshape(self.array.shape))
     return self

@@ -12,7 +12,7 @@ from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad._layouts import empty_like_array
-from leafgrad.ops.out import SAME_DTYPE
+from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
 from leafgrad.ops.registry import Operation, op
@@ -215,7 +215,7 @@ def _isreal(x: Any) -> Any:
 
 isreal = _test("isreal", _isreal, "has each element no imaginary part?")
 logical_not = _test(
-    "logical_not", np.logical_not, "is each element zero?", in_place=True, in_place_function=False, out=True
+    "logical_not", np.logical_not, "is each element zero?", in_place=True, in_place_function=False, out=CASTS
 )
 bitwise_not = _test(
     "bitwise_not",

@@ -191,7 +191,7 @@ class real_part(ComplexView):
 
     node_name = "SelectBackward0(ViewAsRealBackward0(input))"
     public_name = "real"
-    is_property = True
+    is_property = "assigned"
     samples = staticmethod(lambda t: [S(t(3, 2)), S(t())])
 
     def kernel(x: A) -> A:
@@ -210,7 +210,7 @@ class imag_part(ComplexView):
 
     node_name = "SelectBackward0(ViewAsRealBackward0(input))"
     public_name = "imag"
-    is_property = True
+    is_property = "assigned"
     samples = staticmethod(lambda t: [S(t(3, 2, dtype="complex128")), S(t(dtype="complex128"))])
 
     def kernel(x: A) -> A:

@@ -13,7 +13,7 @@ from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, from_numpy_dtype
 from leafgrad._layouts import copy_in_format, in_common_order
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.out import SAME_DTYPE
+from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import checked_alpha
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
 from leafgrad.ops.promotion import OPERANDS, common_dtype
@@ -77,7 +77,7 @@ _ROUNDINGS: dict[Any, Any] = {None: true_div, "floor": div_floor, "trunc": div_t
     lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0), S(t(3), t(3, low=0.5), rounding_mode="floor")],
     in_place=true_div,
     aliases=("divide",),
-    out=True,
+    out=CASTS,
     operators={"__truediv__": TensorOperators.__truediv__, "__div__": TensorOperators.__truediv__},
     in_python=("__rtruediv__", "__rdiv__"),
 )
@@ -90,7 +90,7 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Roundi
     return _ROUNDINGS[rounding_mode].function(input, other)
 
 
-@composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=true_div, out=True)
+@composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=true_div, out=CASTS)
 def true_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """true_divide(input, other): input / other, in floating point."""
     return true_div.function(input, other)

@@ -20,7 +20,7 @@ from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.arguments import names_in_call
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.out import SAME_DTYPE
+from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import ALPHA, alpha_in_front, checked_alpha
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
@@ -52,7 +52,7 @@ class Unary(Family, family=True):
     samples: Any = staticmethod(real())
     as_float = True
     in_place: Any = True
-    out: Any = True
+    out: Any = CASTS
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
@@ -295,7 +295,7 @@ class Binary(Family, family=True):
     takes = ("Tensor | Number", "Tensor | Number")
     apply: Any = staticmethod(broadcast_binary)
     in_place = True
-    out = True
+    out = CASTS
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:

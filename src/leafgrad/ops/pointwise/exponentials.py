@@ -11,6 +11,7 @@ from leafgrad._core.bind import bind
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels import native
 from leafgrad.ops.creation.fresh import zeros_like
+from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, exp, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import float_input
@@ -22,11 +23,30 @@ A = Any  # an array, or a tensor under create_graph
 LOG_2, LOG_10 = math.log(2), math.log(10)
 
 
+_log1p_of_reals = native(np.log1p)
+
+
+def _log1p(x: Any, *out: Any) -> Any:
+    """NumPy's is not precise for small complex numbers."""
+    if x.dtype.kind != "c":
+        return _log1p_of_reals(x, *out)
+    a, b = x.real, x.imag
+    result = np.empty_like(x)
+    square = a * (2 + a) + b * b  # of |1 + x|, less one
+    near = np.where(square == 0, a, np.log1p(square) / 2)
+    result.real = np.where(np.abs(x) < 0.5, near, np.log(np.hypot(a + 1, b)))
+    result.imag = np.arctan2(b, a + 1)
+    if out:
+        out[0][...] = result
+    return result
+
+
 @op
 class log1p(Unary):
     """log1p(input): log(1 + x) of each element, precise near zero."""
 
-    kernel = native(np.log1p)
+    kernel = _log1p
+    writes_into = True
     node_name = "Log1PBackward0"
     places = ("special.log1p",)
     samples = real(-0.9, 3)
@@ -82,19 +102,36 @@ class exp2(Unary):
 # -- sums of exponentials ---------------------------------------------------------------------------------------------
 
 
-def _log_of_sum(x: Any, y: Any) -> Any:
+def log_of_sum(x: Any, y: Any) -> Any:
+    """log(exp(x) + exp(y)). Of two complex numbers with the same infinite real part, -inf is -inf, and the directions
+    of +inf are added."""
     if x.dtype.kind != "c":
         return np.logaddexp(x, y)
     first = x.real >= y.real
     large, small = np.where(first, x, y), np.where(first, y, x)
-    return large + np.log1p(np.exp(small - large))
+    with_nan = np.isnan(x) | np.isnan(y)
+    out = np.asarray(large + _log1p(np.asarray(np.exp(small - large))))
+    alike = np.isinf(small.real) & (small.real == large.real)
+    if alike.any():
+        sums = np.log(_infinite(small[alike]) + _infinite(large[alike]))
+        out[alike] = np.where(small[alike].real < 0, small[alike], sums)
+    out[with_nan] = complex(np.nan, np.nan)
+    return out
+
+
+def _infinite(x: Any) -> Any:
+    """exp(inf + i b), of which a part is zero where its direction is."""
+    direction = np.exp(1j * x.imag).astype(x.dtype)
+    out = np.empty_like(direction)
+    out.real, out.imag = [np.where(part == 0, part, part * np.inf) for part in (direction.real, direction.imag)]
+    return out
 
 
 @op
 class logaddexp(Binary):
     """logaddexp(input, other): log(exp(input) + exp(other)), without overflow."""
 
-    kernel = _log_of_sum
+    kernel = log_of_sum
     refuses = (BOOL, INTEGER)
     takes = ("Tensor", "Tensor")
     in_place = False
@@ -230,7 +267,7 @@ class logit(Family):
     follows_layout = True
     in_place = True
     in_place_function = True
-    out = True
+    out = CASTS
     places = ("special.logit",)
     refuses = (COMPLEX,)
 

@@ -11,6 +11,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER
 from leafgrad.ops.creation.fresh import zeros_like
+from leafgrad.ops.out import Castable
 from leafgrad.ops.pointwise.elementwise import Binary, broadcast_binary
 from leafgrad.ops.pointwise.exponentials import exp2
 from leafgrad.ops.pointwise.where import where
@@ -78,6 +79,7 @@ def _scaled(core: Any, input: Any, other: Any) -> Any:
 class ldexp(Binary):
     """ldexp(input, other): input * 2**other, element by element."""
 
+    out = Castable("ldexp can't be cast to the desired output type {given.alias}")
     kernel = _scaled_by_power
     apply = _scaled
     as_float = True
@@ -101,7 +103,10 @@ class frexp(Family):
     result_names = ("mantissa", "exponent")
     vmap = "elementwise"
     follows_layout = True
-    out = True
+    out = (
+        "torch.frexp() expects mantissa to have dtype {wanted.cpp} but got {given.cpp}",
+        "torch.frexp() expects exponent to have int dtype but got {given.cpp}",
+    )
 
     def kernel(x: A) -> Any:
         wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x

@@ -13,6 +13,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, INTEGER, from_numpy_dtype
 from leafgrad.kernels import gamma_functions as kernels
 from leafgrad.ops.inplace import in_place
+from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, exp, log
 from leafgrad.ops.promotion import float_input
 from leafgrad.ops.public_forms import checked_methods
@@ -65,7 +66,7 @@ class polygamma(Family):
     refuses = (COMPLEX,)
     kernel_name = "polygamma"
     places = ("special.polygamma",)
-    out = True
+    out = CASTS
 
     def kernel(x: A, n: int) -> A:
         return kernels.polygamma(n, x)
@@ -125,7 +126,7 @@ class mvlgamma(Family):
     refuses = (COMPLEX,)
     places = ("special.multigammaln",)
     in_place_function = False
-    out = True
+    out = CASTS
 
     def call(input: Tensor, p: int) -> Tensor:
         if p < 1:

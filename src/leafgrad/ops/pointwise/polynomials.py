@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import COMPLEX, HALF
+from leafgrad.ops.out import CASTS
 from leafgrad.ops.promotion import mixed_binary
 from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly
@@ -72,7 +73,7 @@ def _polynomial(name: str, kernel: Callable[[A, A], A], whose: str) -> Any:
         "differentiable": False,
         "vmap": "elementwise",
         "follows_layout": True,
-        "out": True,
+        "out": CASTS,
         "samples": ValuesOnly("not differentiated", _samples),
         "exempt": {"half precision": "PyTorch does not have it either"},
     }

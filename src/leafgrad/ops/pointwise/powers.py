@@ -16,6 +16,7 @@ from leafgrad.kernels import multiply, square_root
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.inplace import in_place
+from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
@@ -161,7 +162,7 @@ def power_of(self: Any, base: Any) -> Any:
 @composite(
     lambda t: [S(t(3, low=0.3), 2), S(t(3, low=0.3), exponent=t(3)), S(t(3, 1, low=0.3), t(2)), S(2.0, t(3))],
     in_place=True,
-    out=True,
+    out=CASTS,
     operators={"__pow__": power, "__rpow__": power_of},
     in_python=("__pow__", "__rpow__", "__ipow__"),
     checked=False,
@@ -186,7 +187,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return pow_tensor.function(input, exponent)
 
 
-@composite(real(), in_place=True, in_place_function=True, out=True)
+@composite(real(), in_place=True, in_place_function=True, out=CASTS)
 def square(input: Tensor) -> Tensor:
     """square(input): each element times itself."""
     return pow_number.function(input, 2)

@@ -13,6 +13,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
 from leafgrad.kernels.halves import widened
 from leafgrad.ops.creation.numbers import to_array
+from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.where import mismatched_pair
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, op
@@ -53,7 +54,7 @@ class Adding(Family, family=True):
     vmap = "elementwise"
     jvp = "elementwise"
     in_place = True
-    out = True
+    out = CASTS
 
     def vjp_input(g: A) -> A:
         return g
@@ -186,7 +187,7 @@ class lerp(Between):
     inputs = ("input", "end", "weight")
     node_name = "LerpBackward1"
     in_place = True
-    out = True
+    out = CASTS
 
     def kernel(x: A, end: A, weight: A) -> A:
         return in_dtype_of(x, between(*wide(x, end, weight)))

@@ -147,8 +147,9 @@ class sinc(Unary):
 
     def vjp(g: A, input: A) -> A:
         angle = input * math.pi
-        at_zero = angle == 0
-        slope = (angle * cos(angle) - sin(angle)) / where(at_zero, zeros_like(input) + 1, angle * input)
+        below = angle * input  # which is zero for small numbers as well
+        at_zero = below == 0
+        slope = (angle * cos(angle) - sin(angle)) / where(at_zero, zeros_like(input) + 1, below)
         return where(at_zero, zeros_like(g), g * slope)
 
 

@@ -282,6 +282,9 @@ def multinomial(
 ) -> Tensor:
     """multinomial(input, num_samples, replacement=False, *, generator=None, out=None): indices drawn with
     probabilities in proportion to each row of input."""
+    if out is not None and out.array.dtype != np.int64:
+        alias = _dtypes.from_numpy_dtype(out.array.dtype).alias
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {alias}")
     indices = execute(draw_indices.core, (input.array,), (num_samples, replacement, generator))
     return write_out("multinomial", out, indices) if out is not None else wrap(indices)
 

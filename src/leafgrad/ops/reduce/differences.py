@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import binary
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._dtypes import BOOL, from_numpy_dtype, get_default_dtype
+from leafgrad._dtypes import BOOL, FLOAT, INTEGER, from_numpy_dtype, get_default_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.products import mm
 from leafgrad.ops.pointwise.comparison import logical_xor
@@ -36,7 +36,7 @@ def over(t: Any, number: Any) -> Any:
     lambda t: [
         *[S(t(5)), S(t(3, 4), 2, 0), S(t(3, 4), 0), S(t(2, 3), 1, -1, t(2, 1), t(2, 2)), S(t(2, 2), 4)],
     ],
-    out=True,
+    out="expected scalar_type {wanted.alias} but found {given.alias}",
 )
 def diff(
     input: Tensor, n: int = 1, dim: Dim = -1, prepend: Tensor | None = None, append: Tensor | None = None
@@ -48,6 +48,9 @@ def diff(
     if n < 0:
         raise errors.mistake(RuntimeError, f"order must be non-negative but got {n}")
     at = wrap_dim(dim, input.array.ndim)
+    for other in (prepend, append):
+        if other is not None:
+            _check_end(input.array.shape, other.array.shape, at)
     if n == 0:
         return copy_like.record(input.detach(), input)
     parts = [t for t in (prepend, input, append) if t is not None]
@@ -57,6 +60,19 @@ def diff(
         size = max(x.array.shape[at] - 1, 0)
         x = minus(x.narrow(at, min(1, x.array.shape[at]), size), x.narrow(at, 0, size))
     return x
+
+
+def _check_end(own: tuple[int, ...], other: tuple[int, ...], at: int) -> None:
+    """What is to stand before or behind the elements along a dimension has their shape but for that dimension."""
+    if len(other) != len(own):
+        raise errors.mistake(RuntimeError, "diff expects prepend or append to be the same dimension as input")
+    for dim, (size, wanted) in enumerate(zip(other, own)):
+        if size != wanted and dim != at:
+            raise errors.mistake(
+                RuntimeError,
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({dim}) = {wanted}, but got tensor.size({dim}) = {size}",
+            )
 
 
 def _checked_step(name: str, y: Any, x: Any, dx: Any) -> float:
@@ -183,7 +199,19 @@ def gradient(
     ndim = input.array.ndim
     given = tuple(range(ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
     dims = [wrap_dim(d, ndim) for d in given]
+    if input.array.dtype == np.uint8:
+        raise errors.mistake(RuntimeError, "torch.gradient does not support uint8 input.")
+    for d in dims:
+        if dims.count(d) > 1:
+            raise errors.mistake(RuntimeError, f"dim {d} appears multiple times in the list of dims")
     if isinstance(spacing, Sequence):
+        if len(spacing) != len(dims) and dim is not None:
+            first = (
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
+                f"the same length, but got a spacing argument of length {len(spacing)} and a dim argument of length "
+                f"{len(dims)}."
+            )
+            raise errors.mistake(RuntimeError, first)
         if len(spacing) != len(dims):
             first = (
                 "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() "
@@ -210,9 +238,16 @@ def _checked_weights(name: str, weights: Any, count: int) -> None:
         ndim = weights.array.ndim
         first = f"cov(): expected {name} to have one or fewer dimensions but got {name} with {ndim} dimensions"
         raise errors.mistake(RuntimeError, first)
+    kind = from_numpy_dtype(weights.array.dtype)
+    wanted = (INTEGER, "integral") if name == "fweights" else (FLOAT, "floating point")
+    if kind.category != wanted[0]:
+        first = f"cov(): expected {name} to have {wanted[1]} dtype but got {name} with {kind.alias} dtype"
+        raise errors.mistake(RuntimeError, first)
     if weights.array.size != count:
         first = f"cov(): expected {name} to have the same numel as there are observations in the input but got "
         raise errors.mistake(RuntimeError, f"{first}{weights.array.size} != {count}")
+    if weights.array.__class__ is np.ndarray and (weights.array < 0).any():
+        raise errors.mistake(RuntimeError, f"cov(): {name} cannot be negative")
 
 
 @composite(
@@ -241,6 +276,8 @@ def cov(
             _checked_weights(name, given, count)
             weights = given if weights is None else weights * given
     total = wrap(np.asarray(count)) if weights is None else weights.sum()
+    if weights is not None and total.array.__class__ is np.ndarray and not total.array.any():
+        raise errors.mistake(RuntimeError, "cov(): weights sum to zero, can't be normalized")
     mean = (x if weights is None else x * weights).sum(1) / total
     norm: Any
     if weights is not None and aweights is not None and correction != 0:

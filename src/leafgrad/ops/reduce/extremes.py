@@ -221,6 +221,8 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
         "node_names": ("AminmaxBackward0",),
         "options": ("dims", "keepdim"),
         "row_major": True,
+        "out": "Expected the dtype for input and out to match, but got {wanted.alias} for input's dtype and "
+        "{given.alias} for out's dtype.",
         "kernel": native_reduction(name[1:])(lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim)),
         "call": call,
         "vjp": vjp,

@@ -104,6 +104,9 @@ class vector_norm(Family):
             return bind(vector_norm.core, (x,), (2.0, dims, keepdim))
         if isinstance(ord, str):
             raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not str")
+        if isinstance(ord, complex):
+            first = "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+            raise errors.mistake(RuntimeError, first)
         x = as_checked(x, dtype)
         order, shape = float(ord), x.array.shape  # type: ignore[arg-type]
         dims = dims_of(dim, len(shape))

@@ -246,7 +246,7 @@ class kthvalue(Family):
     results = 2
     finds_any = True
     result_names = ("values", "indices")
-    out = True
+    out = ("output values must be of same type as input", "output indices must be of scalar type Long")
 
     def kernel(x: A, k: int, dim: int, keepdim: bool) -> Any:
         if x.ndim == 0:

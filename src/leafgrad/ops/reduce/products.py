@@ -13,6 +13,7 @@ from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import native_reduction
 from leafgrad.ops.index.slices import slice_
+from leafgrad.ops.out import COMPUTED
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reduce.common import (
     BLOCK,
@@ -58,6 +59,7 @@ def _prod(x: Any, dims: Dims | None = None, keepdim: bool = False) -> Any:
 class prod(Reduction):
     """prod(input, dim, keepdim=False, *, dtype=None): the product of all elements, or along a dimension."""
 
+    out = COMPUTED
     autocast = "float32"
     options = ("dims", "keepdim")
     node_name = "ProdBackward1"

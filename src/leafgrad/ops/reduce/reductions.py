@@ -19,6 +19,7 @@ from leafgrad._dtypes import BOOL, FLOAT, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import native_reduction, native_search
 from leafgrad.ops.dimensions import shape_arguments
+from leafgrad.ops.out import COMPUTED, Castable
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reduce.common import (
     F32,
@@ -54,6 +55,7 @@ WIDER = {F32: F64, np.dtype(np.complex64): np.dtype(np.complex128)}  # what runn
 class sum(Total):
     """sum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements, or along dimensions."""
 
+    out = COMPUTED
     node_name = "SumBackward1"
     node_names = ("SumBackward0",)  # of all elements
     hides = {"SumBackward0": ("dims", "keepdim")}
@@ -131,6 +133,7 @@ def _dtype_of_mean(x: Any, wanted: Dtype | None) -> Dtype:
 class mean(Total):
     """mean(input, dim=None, keepdim=False, *, dtype=None): the mean of all elements, or along dimensions."""
 
+    out = Castable("mean.dtype_out(): input types can't be cast to the desired output type {given.alias}")
     shows = {"self_sym_numel": ...}
     node_name = "MeanBackward1"
     node_names = ("MeanBackward0",)  # of all elements
@@ -186,6 +189,7 @@ def _running_sum(x: Any, dim: int, reverse: bool) -> Any:
 class cumsum(Reduction):
     """cumsum(input, dim, *, dtype=None): the sum up to and including each element along a dimension."""
 
+    out = COMPUTED
     saved_as = {"reverse": ""}
     options = ("dim", "reverse")
     refuses = (BOOL,)
@@ -248,6 +252,7 @@ class Truth(Reduction, family=True):
 class all(Truth):
     """all(input, dim=None, keepdim=False): are all elements nonzero, in the tensor or along dimensions?"""
 
+    out = "all only supports bool tensor for result, got: {given.alias}"
     kernel = _truth("all", np.logical_and.reduce, np.ndarray.argmin)
 
 
@@ -255,6 +260,7 @@ class all(Truth):
 class any(Truth):
     """any(input, dim=None, keepdim=False): is any element nonzero, in the tensor or along dimensions?"""
 
+    out = "any only supports bool tensor for result, got: {given.alias}"
     kernel = _truth("any", np.logical_or.reduce, np.ndarray.argmax)
 
 

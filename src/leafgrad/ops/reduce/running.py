@@ -13,6 +13,7 @@ from leafgrad.kernels import native_search
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import gather_array, gather_sum
 from leafgrad.ops.pointwise.elementwise import exp
+from leafgrad.ops.pointwise.exponentials import log_of_sum
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import in_single, raw
 from leafgrad.ops.reduce.ordering import comparable, order_of, sort
@@ -47,7 +48,7 @@ class Running(Family, family=True):
     saved_as = {"input_shape": ""}
     row_major = True
     refuses: Any = (COMPLEX,)
-    out = True
+    out = "expected scalar_type {wanted.alias} but found {given.alias}"
     samples = lambda t: [S(t(5), 0), S(t(3, 4), 1), S(t(2, 3, 2), -2), S(t(), 0), S(t(0, 2), 0)]
 
     def vjp(g: A, out1: A, input_shape: A, dim: A) -> A:
@@ -88,7 +89,7 @@ class logcumsumexp(Family):
     vmap = "dims"
     kernel_name = "logcumsumexp_out_cpu"
     row_major = True
-    out = True
+    out = "expected scalar_type {wanted.alias} but found {given.alias}"
 
     @in_single
     def kernel(x: A, dim: int) -> A:
@@ -96,15 +97,11 @@ class logcumsumexp(Family):
             return x.copy()
         if x.dtype.kind != "c":
             return np.logaddexp.accumulate(x, dim)
-        largest = np.maximum.accumulate(x.real, dim)
         out = np.empty_like(x)
-        source, target, top = [np.moveaxis(a, dim, 0) for a in (x, out, largest)]
-        total = np.zeros(source.shape[1:], x.dtype)
+        source, target = np.moveaxis(x, dim, 0), np.moveaxis(out, dim, 0)
+        total = np.full(source.shape[1:], -np.inf, x.dtype)
         for i in range(len(source)):
-            if i:
-                total = total * np.exp(top[i - 1] - top[i])
-            total = total + np.exp(source[i] - top[i])
-            target[i] = np.log(total) + top[i]
+            target[i] = total = log_of_sum(source[i], total)
         return out
 
     def call(input: Tensor, dim: Dim) -> Tensor:
@@ -148,7 +145,12 @@ class mode(Family):
     refuses = (COMPLEX,)
     kernel_name = "mode_cpu"
     finds_any = True
-    out = True
+    out = tuple(
+        [
+            f"expected scalar type '{{wanted.alias}}' but got '{{given.alias}}' for {which} output"
+            for which in ("values", "indices")
+        ]
+    )
 
     def kernel(x: A, dim: int, keepdim: bool) -> Any:
         if not x.ndim:
@@ -257,7 +259,7 @@ def _quantile_samples(t: Any) -> list[Any]:
     ]
 
 
-@composite(_quantile_samples, out=True, autocast="float32")
+@composite(_quantile_samples, out="quantile() out tensor must be same dtype as the input tensor", autocast="float32")
 def quantile(
     input: Tensor, q: float | Tensor, dim: Dim | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
@@ -266,7 +268,7 @@ def quantile(
     return _quantile("quantile", input, q, dim, keepdim, interpolation)
 
 
-@composite(_quantile_samples, out=True, autocast="float32")
+@composite(_quantile_samples, out="quantile() out tensor must be same dtype as the input tensor", autocast="float32")
 def nanquantile(
     input: Tensor, q: float | Tensor, dim: Dim | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 from leafgrad._core.bind import bind
 from leafgrad._dtypes import BOOL, from_numpy_dtype
 from leafgrad.kernels import native_search
+from leafgrad.ops.out import COMPUTED
 from leafgrad.ops.promotion import cast, sum_dtype
 from leafgrad.ops.reduce.common import F32, Reduction, is_half, one_dim, raw, refuse_integers
 from leafgrad.ops.reduce.products import shifted
@@ -34,6 +35,7 @@ def _running_product(x: Any, dim: int) -> Any:
 class cumprod(Reduction):
     """cumprod(input, dim, *, dtype=None): the product up to and including each element along a dimension."""
 
+    out = COMPUTED
     options = ("dim",)
     refuses = (BOOL,)
     kernel_name = "cumprod_out_cpu"

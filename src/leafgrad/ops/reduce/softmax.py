@@ -13,6 +13,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, native_reduction
 from leafgrad.kernels.fused import softmax as fused
+from leafgrad.ops.out import Castable
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import exp
 from leafgrad.ops.promotion import float_input
@@ -151,6 +152,7 @@ class log_softmax(Softmax):
 class logsumexp(Reduction):
     """logsumexp(input, dim, keepdim=False): log(sum(exp(input))) along dimensions."""
 
+    out = Castable("logsumexp(): Expected floating point type for result tensor, but got: {given.alias}")
     row_major = True
     options = ("dims", "keepdim")
     places = ("special.logsumexp",)

@@ -15,6 +15,7 @@ from leafgrad._dtypes import COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, native_reduction, subtract
 from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.out import CASTS, COMPUTED
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import (
@@ -174,6 +175,7 @@ class Variance(Reduction, family=True):
 class var(Variance):
     """var(input, dim=None, *, correction=1, keepdim=False): the variance of all elements, or along dimensions."""
 
+    out = CASTS
     kernel = _var
 
     def vjp(g: A, input: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
@@ -184,6 +186,7 @@ class var(Variance):
 class std(Variance):
     """std(input, dim=None, *, correction=1, keepdim=False): the standard deviation, the square root of `var`."""
 
+    out = CASTS
     kernel = _std
 
     def vjp(g: A, input: A, out: A, input_shape: A, dims: A, correction: A, keepdim: A) -> A:
@@ -247,6 +250,7 @@ class std_mean(SpreadAndMean):
 class nansum(Reduction):
     """nansum(input, dim=None, keepdim=False, *, dtype=None): the sum of all elements that are not nan."""
 
+    out = COMPUTED
     options = ("dims", "keepdim")
     refuses = {COMPLEX: (RuntimeError, "nansum on CPU does not support complex inputs")}
 

@@ -85,7 +85,10 @@ def slice_copy(input: Tensor, dim: Dim = 0, start: int | None = None, end: int |
     return copied(slice_.function(input, (*lead, slice(start, end, step), ...)))
 
 
-@composite(lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, 1, 2)], out=True)
+@composite(
+    lambda t: [S(t(5, 3), 0, 1, 3), S(t(5, 3), -1, 1, 2)],
+    out="Expected self.dtype() == output.dtype() to be true, but got false.",
+)
 def narrow_copy(input: Tensor, dim: Dim, start: int | Tensor, length: int) -> Tensor:
     """narrow_copy(input, dim, start, length): a copy of narrow(dim, start, length)."""
     return copied(narrow(input, dim, start, length), "NarrowCopyBackward0")

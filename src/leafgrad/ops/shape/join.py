@@ -14,6 +14,7 @@ from leafgrad._layouts import in_format_of_all
 from leafgrad.kernels.moving import native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
+from leafgrad.ops.out import Castable
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S
@@ -23,6 +24,8 @@ from leafgrad.ops.signature import Dim, Tensor, Tensors
 
 A = Any  # an array, or a tensor under create_graph
 
+JOINED = Castable("torch.cat(): input types can't be cast to the desired output type {given.alias}")
+JOINED.error = TypeError
 SKIPPED = -1  # stands where the size of a tensor would be that takes no part
 
 
@@ -34,7 +37,7 @@ class Joining(Family, family=True):
     holomorphic = False
     jvp = "linear"
     method = False
-    out = True
+    out = JOINED
 
     def vmap(batch: Any, *args: Any) -> Any:
         dim, *rest = batch.options
@@ -282,7 +285,7 @@ def _stacking(name: str, tensors: Any, n: int) -> list[Any]:
     return [_at_least(n, t) for t in tensors]
 
 
-@composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False, out=True)
+@composite(lambda t: [S([t(2), t(3)]), S([t(2, 1), t(2, 3)]), S([t(), t()])], method=False, out=JOINED)
 def hstack(tensors: Tensors) -> Tensor:
     """hstack(tensors): side by side, along dimension 1 (dimension 0 for vectors)."""
     parts = _stacking("hstack", tensors, 1)
@@ -290,20 +293,20 @@ def hstack(tensors: Tensors) -> Tensor:
 
 
 @composite(
-    lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=True, aliases=("row_stack",)
+    lambda t: [S([t(3), t(3)]), S([t(1, 3), t(2, 3)]), S([t(), t()])], method=False, out=JOINED, aliases=("row_stack",)
 )
 def vstack(tensors: Tensors) -> Tensor:
     """vstack(tensors): on top of each other, along dimension 0; vectors are rows."""
     return cat.function(_stacking("vstack", tensors, 2), 0)
 
 
-@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False, out=True)
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2, 3)]), S([t(), t()])], method=False, out=JOINED)
 def dstack(tensors: Tensors) -> Tensor:
     """dstack(tensors): behind each other, along dimension 2."""
     return cat.function(_stacking("dstack", tensors, 3), 2)
 
 
-@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2)]), S([t(), t()])], method=False, out=True)
+@composite(lambda t: [S([t(3), t(3)]), S([t(2, 3), t(2)]), S([t(), t()])], method=False, out=JOINED)
 def column_stack(tensors: Tensors) -> Tensor:
     """column_stack(tensors): side by side; numbers and vectors are columns."""
     parts = _stacking("column_stack", tensors, 0)

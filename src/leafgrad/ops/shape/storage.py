@@ -202,6 +202,11 @@ class UntypedStorage(StorageBase):
         """data_ptr(): the address of the memory, 0 if there is none."""
         return address(self._memory) if len(self) else 0
 
+    def byteswap(self, dtype: Any) -> None:
+        """byteswap(dtype): turn the bytes of each number of a dtype around."""
+        size = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
+        self._elements().view(f"u{size}").byteswap(True)
+
     @property
     def _cdata(self) -> int:
         return id(self._owner)
@@ -299,7 +304,10 @@ def warn_of_typed() -> None:
 class TypedStorage(StorageBase):
     """TypedStorage(size=0, dtype=None), TypedStorage(sequence): the memory of tensors of one dtype."""
 
-    def __init__(self, content: Any = None, *, wrap_storage: Any = None, dtype: Any = None, device: Any = None) -> None:
+    def __init__(
+        self, content: Any = None, *, wrap_storage: Any = None, dtype: Any = None, device: Any = None,
+        _internal: bool = False,
+    ) -> None:  # fmt: skip
         check_device(device)
         self.dtype: Dtype = _dtypes.get_default_dtype() if dtype is None else dtype
         if wrap_storage is None:
@@ -391,7 +399,14 @@ class StorageType(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
 
+    def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> TypedStorage:
+        """from_file(filename, shared=False, size=0): a file as a storage of so many elements."""
+        warn_of_typed()
+        untyped = UntypedStorage.from_file(filename, shared, size * cls.dtype.itemsize)
+        return TypedStorage(wrap_storage=untyped, dtype=cls.dtype)
+
     def from_buffer(cls, buffer: Any, byte_order: str = "native", count: int = -1, offset: int = 0) -> TypedStorage:
+        warn_of_typed()
         return TypedStorage.from_buffer(buffer, byte_order, count, offset, cls.dtype)
 
     def __repr__(cls) -> str:
