@@ -336,6 +336,34 @@ def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], vers
     node.versions = tuple(counts) or None
 
 
+def compare(op: Op, a: TensorBase, other: Any) -> Any:
+    """Apply an operation of two operands whose results are bools: to float tensors of one dtype, or to one and a number,
+    at once; to all else by way of promotion."""
+    recording = state.recording  # first of all, see execute
+    x = a.array
+    kind = x.dtype
+    b: TensorBase
+    if isinstance(other, TensorBase):
+        b = other
+        y = b.array
+        if y.dtype is not kind or not (kind is _f32 or kind is _f64):
+            return links.mixed_binary(op, a, other)
+    elif (kind is _f32 or kind is _f64) and (other.__class__ is float or other.__class__ is int):
+        b = number
+        y = constant(other, kind)
+    else:
+        return links.mixed_binary(op, a, other)
+    if a.needs_grad or b.needs_grad or a.rare is not None or b.rare is not None:
+        return unusual_binary(op, a, b, x, y)
+    if recording is not True and recording is not False:
+        return unusual_binary(op, a, b, x, y)
+    kernel = op.kernel  # see bind
+    try:
+        return wrap(kernel(x, y))
+    except (ValueError, MemoryError):
+        return links.mixed_binary(op, a, other)  # which finds the words for it
+
+
 def unusual_binary(op: Op, a: TensorBase, b: TensorBase, x: Array, y: Array) -> Any:
     """`binary` while a mode wants to see operations, and for views and other tensors with rare fields."""
     try:

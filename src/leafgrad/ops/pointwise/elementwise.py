@@ -325,6 +325,8 @@ class Binary(Family, family=True):
         core, by_number, apply = operation.core, operation.by_number, body["apply"]
         if is_reflected(name):
             return lambda self, other: mixed_binary(core, other, self)
+        if by_number is core:
+            return lambda self, other: apply(core, self, other)
         return lambda self, other: apply(core if isinstance(other, TensorBase) else by_number, self, other)
 
 
