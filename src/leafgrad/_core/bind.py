@@ -337,8 +337,8 @@ def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], vers
 
 
 def compare(op: Op, a: TensorBase, other: Any) -> Any:
-    """Apply an operation of two operands whose results are bools: to float tensors of one dtype, or to one and a number,
-    at once; to all else by way of promotion."""
+    """Apply an operation of two operands whose results are bools: to float tensors of one dtype, or to one and a
+    number, at once; to all else by way of promotion."""
     recording = state.recording  # first of all, see execute
     x = a.array
     kind = x.dtype

@@ -31,7 +31,7 @@ _SINGLE: Final[int] = -1 if NATIVE else 1
 
 
 def change(op: Op, x: Any, b: Any, alpha: Any, by_number: Op) -> bool:
-    """x = op(x), or op(x, b) with a tensor b, or with alpha (if not None) times it, or by_number(x, b) with a number: done?
+    """x = op(x), or op(x, b) with a tensor b or, if alpha is not None, alpha b, or by_number(x, b) with a number: done?
 
     The kernels take an array for the result as one more argument.
     """

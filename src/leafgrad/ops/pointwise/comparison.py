@@ -19,6 +19,7 @@ from leafgrad.ops.registry import Operation, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Tensor
 
+
 class Comparison(Binary, family=True):
     """bool results, no gradient. Computed in the common dtype of the operands."""
 
