@@ -10,7 +10,8 @@
 This file has elementwise kernels, reductions and searches. `native(np.multiply)` is what an op uses as its kernel:
 where the extension `_loops` was built, a `Loop`. For dense float32 and float64 arrays it calls NumPy's own inner loop
 directly, a quarter of the time of a ufunc call on a few elements, and with several threads on many; also that of a
-comparison, which makes bools. Where `_loops` was not built it is the ufunc itself. The numbers are the same: both run the same machine code on the same elements.
+comparison, which makes bools. Where `_loops` was not built it is the ufunc itself. The numbers are the same: both run
+the same machine code on the same elements.
 
 May import `_dtypes`.
 """
