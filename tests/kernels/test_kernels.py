@@ -26,12 +26,15 @@ def if_native(test: Any) -> Any:
 
 
 # the ops that are one ufunc
-UNARY = ["neg", "exp", "log", "sqrt", "sin", "cos", "tanh", "abs", "reciprocal"]
-BINARY = ["add", "sub", "mul", "true_div", "maximum", "minimum"]
+UNARY = ["neg", "exp", "log", "sqrt", "sin", "cos", "tanh", "abs", "reciprocal", "isnan", "isfinite", "logical_not"]
+BINARY = ["add", "sub", "mul", "true_div", "maximum", "minimum", "eq", "gt", "logical_xor"]
+MADE_OF_BOOLS = ["isnan", "isfinite", "logical_not", "eq", "gt", "logical_xor"]
 UFUNCS = {
     "neg": np.negative, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
     "abs": np.abs, "reciprocal": np.reciprocal, "add": np.add, "sub": np.subtract, "mul": np.multiply,
-    "true_div": np.true_divide, "maximum": np.maximum, "minimum": np.minimum,
+    "true_div": np.true_divide, "maximum": np.maximum, "minimum": np.minimum, "isnan": np.isnan,
+    "isfinite": np.isfinite, "logical_not": np.logical_not, "eq": np.equal, "gt": np.greater,
+    "logical_xor": np.logical_xor,
 }  # fmt: skip
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 1e38, -1e38, 88.0, -104.0]
 KINDS = [np.float32, np.float64]
@@ -262,7 +265,7 @@ def test_the_result_is_a_new_dense_array() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [0, 1, 1000, SPLIT_CHEAP + 3])
 @pytest.mark.parametrize(
-    "name", [n for n in UNARY + BINARY if n not in ("maximum", "minimum")]
+    "name", [n for n in UNARY + BINARY if n not in ("maximum", "minimum", *MADE_OF_BOOLS)]
 )  # NumPy wants out= there
 def test_in_place(name: str, kind: Any, size: int) -> None:
     loop = native(UFUNCS[name])
@@ -295,6 +298,19 @@ def test_in_place_with_operands_that_overlap() -> None:
         assert loop(*args) is args[2]
         np.multiply(*case(y))
         assert_same(x, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bools_in_the_memory_of_an_operand(kind: Any) -> None:
+    """They are smaller than what is read, so that none may be written before all is read."""
+    for size in (1, 1000, SPLIT_CHEAP + 3):
+        x, y = numbers(size, kind), numbers(size, kind, 1)
+        expected = np.greater(x, y)
+        for start in (0, x.nbytes - size):
+            given = x.copy()
+            out = given.view(np.bool_)[start : start + size]
+            native(np.greater)(given, y, out)
+            assert_same(out, expected)
 
 
 def test_errors_are_those_of_the_ufunc() -> None:

@@ -11,6 +11,7 @@ import leafgrad
 from leafgrad.kernels import recurrent
 from leafgrad.kernels.products import find_blas
 
+INPUTS = 7
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 SIZES = [(1,), (3,), (16, 16, 16), (20, 19, 19, 7, 1), (70, 64, 9), (3,) * 9]
 
@@ -21,21 +22,23 @@ def layer(name: str, sizes: tuple[int, ...], n: int, kind: Any) -> tuple[list[An
     make = lambda *shape: rng.standard_normal(shape).astype(kind)
     rows, count, wide = sum(sizes), sizes[0], GATES[name] * n
     given = [
-        make(rows, wide),
+        make(rows, INPUTS),
         make(count, n),
         *([make(count, n)] if name == "lstm" else []),
+        make(INPUTS, wide) / kind(INPUTS**0.5),
         make(n, wide) / kind(n**0.5),
+        make(wide),
     ]
     return given + ([make(wide)] if name == "gru" else []), make
 
 
 def both(name: str, args: list[Any], *options: Any) -> list[list[Any]]:
-    """What the native function and the one on NumPy return, and what is left of the array that they may write to."""
-    native, found = getattr(recurrent, name), []
-    for function in (native, native.otherwise):
-        given = [None if x is None else x.copy() for x in args]
-        found.append([*(function(*given, *options) or ()), *given[:1]])
-    return [[x for x in one if x is not None] for one in found]
+    """What the native function and the one on NumPy return."""
+    native = getattr(recurrent, name)
+    given = [None if x is None else x.copy() for x in args]
+    found = [[*function(*given, *options)] for function in (native, native.otherwise)]
+    assert all([x is None or np.array_equal(x, y) for x, y in zip(args, given, strict=True)])  # they change nothing
+    return found
 
 
 def assert_alike(found: list[list[Any]], kind: Any) -> None:
@@ -55,7 +58,8 @@ def test_both_forms_agree(name: str, reverse: bool, n: int, kind: Any) -> None:
     for sizes in SIZES:
         given, make = layer(name, sizes, n, kind)
         assert_alike(both(name, given, sizes, reverse), kind)
-        rows, w = sum(sizes), np.ascontiguousarray(given[3 if name == "lstm" else 2].T)
+        assert_alike(both(name, [*given[:-1], None], sizes, reverse), kind)
+        rows, w = sum(sizes), np.ascontiguousarray(given[4 if name == "lstm" else 3].T)
         states, gates = make(rows, n), abs(make(rows, GATES[name] * n)) % 1
         if name == "lstm":
             for own in ([make(rows, n), None], [None, make(rows, n)], [make(rows, n), make(rows, n)]):
@@ -74,7 +78,9 @@ def test_the_number_of_threads_changes_nothing() -> None:
         for threads in (1, 2, 5):
             leafgrad.set_num_threads(threads)
             given, _ = layer("lstm", (64,) * 12, 40, np.float32)
-            found.append([*recurrent.lstm(*given, (64,) * 12, False), given[0]])
+            found.append([*recurrent.lstm(*given, (64,) * 12, False)])
+            given, _ = layer("lstm", (8,) * 99, 64, np.float32)  # one group: the products of inputs are shared
+            found[-1] += recurrent.lstm(*given, (8,) * 99, False)
     finally:
         leafgrad.set_num_threads(before)
     for other in found[1:]:
@@ -82,12 +88,10 @@ def test_the_number_of_threads_changes_nothing() -> None:
 
 
 def test_what_it_does_not_take_goes_to_numpy() -> None:
-    """An array that does not lie row by row cannot be written to by rows; shapes that do not fit get NumPy's words."""
+    """Arrays may lie in any order; shapes that do not fit get NumPy's words."""
     given, make = layer("lstm", (3, 3), 4, np.float32)
-    turned = np.asfortranarray(given[0])
-    out, _ = recurrent.lstm(turned, *given[1:], (3, 3), False)
-    expected, _ = recurrent.lstm(given[0], *given[1:], (3, 3), False)
-    np.testing.assert_allclose(out, expected, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(turned, given[0], rtol=1e-6, atol=1e-6)
+    found = recurrent.lstm(*[np.asfortranarray(x) for x in given], (3, 3), False)
+    for ours, expected in zip(found, recurrent.lstm(*given, (3, 3), False), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="shape"):
-        recurrent.lstm(make(5, 16), *given[1:], (3, 3), False)
+        recurrent.lstm(make(5, INPUTS), *given[1:], (3, 3), False)

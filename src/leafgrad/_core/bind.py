@@ -100,11 +100,13 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
         if arrays is None:
             if len(tensors) == 1:  # a fifth of the time of an operation on few elements
                 a: TensorBase = tensors[0]
-                if a.rare is None:
+                if a.rare is None or not switches.conjugated:
                     x = a.array
                     out = kernel(x, *options) if options else kernel(x)
                     if out.__class__ is not ndarray:
                         out = as_array(out)
+                    if a.rare is not None:
+                        return bind_unusual(op, tensors, options, (x,), out, recording)
                     if not a.needs_grad:
                         return wrap(out)
                     return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
@@ -117,25 +119,39 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     if out.__class__ is not ndarray:
         out = as_array(out)
     needed = False
-    unusual = False
     for t in tensors:
         if t is not None:
             if t.rare is not None:
-                if out.dtype.kind not in "biu":  # integers and bools are not differentiable
-                    settle(t)
-                unusual = True
+                return bind_unusual(op, tensors, options, arrays, out, recording)
             if t.needs_grad:
                 needed = True
-    if unusual:
-        if op.follows_layout and out.ndim > 1:
-            out = links.in_common_order(arrays, out)
-        if not needed or not recording or (switches.inference_used and only_inference(tensors)):
-            return with_layout_noted(unrecorded(op, tensors, out))
-        result = record(op, tensors, arrays, options, out)
-        return with_layout_noted(result) if out.ndim else result
     if needed:
         return record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
     return wrap(out)
+
+
+def bind_unusual(
+    op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array], out: Array, recording: Any
+) -> Any:
+    """A result as a tensor, recorded or not, if one of the operands is a view or has other rare fields."""
+    kind = out.dtype
+    has_history = kind is _f32 or kind is _f64 or kind.kind not in "biu"  # integers and bools are not differentiable
+    needed = False
+    t: TensorBase | None
+    for t in tensors:
+        if t is not None:
+            if has_history and t.rare is not None:
+                settle(t)
+            if t.needs_grad:
+                needed = True
+    dimensions: int = out.ndim
+    if dimensions > 1 and op.follows_layout:
+        out = links.in_common_order(arrays, out)
+    if not needed or not recording or (switches.inference_used and only_inference(tensors)):
+        result = unrecorded(op, tensors, out)
+    else:
+        result = record(op, tensors, arrays, options, out)
+    return with_layout_noted(result) if dimensions else result
 
 
 def arrays_of_plain(tensors: Sequence[Any]) -> list[Array]:
@@ -336,12 +352,47 @@ def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], vers
     node.versions = tuple(counts) or None
 
 
+def compare(op: Op, a: TensorBase, other: Any) -> Any:
+    """Apply an operation of two operands whose results are bools: to float tensors of one dtype, or to one and a
+    number, at once; to all else by way of promotion."""
+    recording = state.recording  # first of all, see execute
+    x = a.array
+    kind = x.dtype
+    b: TensorBase
+    if isinstance(other, TensorBase):
+        b = other
+        y = b.array
+        if y.dtype is not kind or not (kind is _f32 or kind is _f64):
+            return links.mixed_binary(op, a, other)
+    elif (kind is _f32 or kind is _f64) and (other.__class__ is float or other.__class__ is int):
+        b = number
+        y = constant(other, kind)
+    else:
+        return links.mixed_binary(op, a, other)
+    if a.needs_grad or b.needs_grad or a.rare is not None or b.rare is not None:
+        return unusual_binary(op, a, b, x, y)
+    if recording is not True and recording is not False:
+        return unusual_binary(op, a, b, x, y)
+    kernel = op.kernel  # see bind
+    try:
+        return wrap(kernel(x, y))
+    except (ValueError, MemoryError):
+        return links.mixed_binary(op, a, other)  # which finds the words for it
+
+
 def unusual_binary(op: Op, a: TensorBase, b: TensorBase, x: Array, y: Array) -> Any:
     """`binary` while a mode wants to see operations, and for views and other tensors with rare fields."""
+    recording = state.recording
     try:
-        return bind(op, (a, b), (), (x, y))
+        if switches.conjugated or (recording is not True and recording is not False):
+            return bind(op, (a, b), (), (x, y))
+        kernel = op.kernel  # see bind
+        out = kernel(x, y)
     except ValueError:
         return links.mixed_binary(op, a, b)
+    except MemoryError:
+        return bind_in_modes(op, (a, b), (), (x, y))  # see bind
+    return bind_unusual(op, (a, b), (), (x, y), out if out.__class__ is ndarray else as_array(out), recording)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

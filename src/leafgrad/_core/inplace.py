@@ -30,10 +30,10 @@ _SURE: Final[float] = 3e38  # less than the largest float32
 _SINGLE: Final[int] = -1 if NATIVE else 1
 
 
-def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
-    """x = op(x), or op(x, b) with a tensor or number b, or with alpha (if not None) times a tensor b: done?
+def change(op: Op, x: Any, b: Any, alpha: Any, by_number: Op) -> bool:
+    """x = op(x), or op(x, b) with a tensor b or, if alpha is not None, alpha b, or by_number(x, b) with a number: done?
 
-    The kernel of `op` takes an array for its result as one more argument.
+    The kernels take an array for the result as one more argument.
     """
     recording = state.recording  # first of all, see bind.execute
     if not isinstance(x, TensorBase) or (switches.modes and in_modes()):
@@ -55,6 +55,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
         elif b.__class__ is float or b.__class__ is int:
             y = constant(b, kind)
             other = number
+            op = by_number
         else:
             return False
         if other.rare is not None and (may_change(other) or conjugate_behind(other) is not None):
@@ -82,7 +83,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any) -> bool:
             return False
     except ValueError:  # shapes that do not fit, memory that is read-only
         return False
-    count_change(x)
+    count_change(x, 2, 1)
     if recorded:
         tensors = (before,) if other is None else (before, other)
         arrays = (before.array,) if other is None else (before.array, y)
@@ -166,9 +167,10 @@ def write(x: TensorBase, op: Op, arguments: tuple[Any, ...]) -> None:
     count_change(x)
 
 
-def count_change(x: TensorBase) -> None:
-    """Increase the version counter of x, and note the user's line for the error message that it may cause."""
-    frame = origin.user_frame()
+def count_change(x: TensorBase, known: int = 1, methods: int = 0) -> None:
+    """Increase the version counter of x, and note the user's line for the error message that it may cause. The numbers
+    of callers are those of `user_frame`."""
+    frame = origin.user_frame(None, known, methods)
     version = x.version
     version[0] += 1
     version[1] = (frame.f_code, frame.f_lasti)

@@ -68,16 +68,17 @@ def is_internal(filename: str) -> bool:
     return known
 
 
-def user_frame(frame: Any = None, known: int = 1) -> Any:
+def user_frame(frame: Any = None, known: int = 1, methods: int = 0) -> Any:
     """The innermost frame that is not leafgrad's, beginning with `frame` if that is given. It is asked for by functions
-    of leafgrad only: compiled functions that know so many of the callers, themselves included, step over them, because
-    plain Python makes an object of every frame that is looked at."""
+    of leafgrad only: compiled functions that know so many of the callers, themselves included, step over them, and over
+    so many `methods` behind those that are never compiled, because Python makes an object of every frame that is looked
+    at."""
     rule = recorded_pass.rule
     if rule is not None and rule[0] == this_thread():
         return rule[1]
     if frame is None:
         try:
-            frame = _getframe(0 if COMPILED else 1 + known)
+            frame = _getframe(methods if COMPILED else 1 + known + methods)
         except ValueError:  # nobody called: a thread began with a function of leafgrad
             return outermost_frame()
     while True:

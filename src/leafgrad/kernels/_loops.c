@@ -6,7 +6,7 @@
 
        exact ndarrays, all float32 or all float64, C-contiguous, of one shape or one of two zero-dimensional
 
-   it allocates the result and calls the ufunc's loop itself. Arrays that are broadcast or whose rows lie apart are run
+   it allocates the result, floats of the same kind or, of a comparison, bools, and calls the ufunc's loop itself. Arrays that are broadcast or whose rows lie apart are run
    row by row: see elements.h. Anything else is handed to the ufunc, or to the function `otherwise`. Numbers, dtypes,
    layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional result is an array, where the ufunc
    would make a NumPy scalar.
@@ -36,7 +36,7 @@
 
 enum { FLOAT32, FLOAT64, KINDS };
 
-static PyArray_Descr *kinds[KINDS]; /* NumPy's own two dtype objects: byte order and metadata are as usual */
+static PyArray_Descr *kinds[KINDS], *bools; /* NumPy's own dtype objects: byte order and metadata are as usual */
 static const int type_numbers[KINDS] = {NPY_FLOAT, NPY_DOUBLE};
 
 typedef struct {
@@ -47,6 +47,7 @@ typedef struct {
     npy_intp split_from;  /* elements: where helpers begin to pay */
     PyUFuncGenericFunction functions[KINDS];
     void *data[KINDS];
+    PyArray_Descr *made[KINDS]; /* what results are, borrowed: the same kind, or bools */
 } Loop;
 
 /* -- floating point errors: the loops raise flags in the processor, NumPy is told of them -------------------------- */
@@ -138,7 +139,8 @@ static int run(const Loop *self, int kind, int operands, PyArrayObject **arrays,
         /* a zero-dimensional operand stays where it is */
         range.strides[i] = PyArray_NDIM(arrays[i]) ? size : 0;
     }
-    range.strides[operands - 1] = size; /* also of a single result: zero would mean that everything is added up in it */
+    /* also of a single result: zero would mean that everything is added up in it */
+    range.strides[operands - 1] = PyDataType_ELSIZE(self->made[kind]);
     return run_range(self, &range, count, count, size);
 }
 
@@ -153,23 +155,24 @@ static PyObject *run_rows(const Loop *self, int kind, PyArrayObject **arrays, Py
     if (!broadcast(arrays, inputs, &walk)) return NULL;
     find_order(arrays, inputs, &walk);
     if (out == NULL) {
-        out = new_in_order((PyArray_Descr *)Py_NewRef((PyObject *)kinds[kind]), &walk);
+        out = new_in_order((PyArray_Descr *)Py_NewRef((PyObject *)self->made[kind]), &walk);
         if (out == NULL) return NULL;
     } else if (PyArray_ISWRITEABLE(out) && PyArray_NDIM(out) == walk.dimensions &&
                PyArray_CompareLists(PyArray_DIMS(out), walk.shape, walk.dimensions) &&
-               is_apart(out, arrays, inputs, 1)) {
+               is_apart(out, arrays, inputs, self->made[kind] != bools)) {
         Py_INCREF(out);
     } else {
         return NULL;
     }
     arrays[inputs] = out;
     for (int d = 0; d < walk.dimensions; d++) walk.strides[inputs][d] = PyArray_STRIDE(out, d);
-    for (int i = 0; i <= inputs; i++) e.size[i] = size;
+    for (int i = 0; i < inputs; i++) e.size[i] = size;
+    e.size[inputs] = PyDataType_ELSIZE(self->made[kind]);
     npy_intp count = PyArray_SIZE(out);
     int failed = count > 0 && !as_rows(arrays, inputs, inputs + 1, &walk, &e);
     if (count > 0 && !failed) {
         Range range = {self->functions[kind], self->data[kind], inputs + 1, {NULL}, {0}, &e};
-        for (int i = 0; i <= inputs; i++) range.strides[i] = i < inputs && is_number(&e, i) ? 0 : size;
+        for (int i = 0; i <= inputs; i++) range.strides[i] = i < inputs && is_number(&e, i) ? 0 : e.size[i];
         e.run = run_row;
         e.numbers_stay = 1;
         e.loop = &range;
@@ -182,7 +185,7 @@ static PyObject *run_rows(const Loop *self, int kind, PyArrayObject **arrays, Py
 
 /* -- which arrays -------------------------------------------------------------------------------------------------- */
 
-static inline int is_float(PyObject *object, PyArray_Descr *kind)
+static inline int is_usual(PyObject *object, PyArray_Descr *kind)
 {
     return PyArray_CheckExact(object) && PyArray_DESCR((PyArrayObject *)object) == kind &&
            (PyArray_FLAGS((PyArrayObject *)object) & NPY_ARRAY_ALIGNED);
@@ -203,7 +206,7 @@ static inline int same_shape(PyArrayObject *a, PyArrayObject *b)
 static int may_write(PyArrayObject *out, PyArrayObject *input)
 {
     char *start = PyArray_BYTES(out), *other = PyArray_BYTES(input);
-    if (start == other && PyArray_NDIM(out) == PyArray_NDIM(input)) return 1;
+    if (start == other && PyArray_NDIM(out) == PyArray_NDIM(input) && PyArray_DESCR(out) == PyArray_DESCR(input)) return 1;
     return other + PyArray_NBYTES(input) <= start || start + PyArray_NBYTES(out) <= other;
 }
 
@@ -224,7 +227,7 @@ static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t fla
     }
     int dense = NPY_ARRAY_C_CONTIGUOUS;
     for (int i = 0; i < given; i++) {
-        if (!is_float(args[i], kinds[kind])) {
+        if (!is_usual(args[i], i < inputs ? kinds[kind] : self->made[kind])) {
             goto other;
         }
         arrays[i] = (PyArrayObject *)args[i];
@@ -249,9 +252,9 @@ static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t fla
     }
     PyArrayObject *out;
     if (given == inputs) {
-        Py_INCREF(descr);
+        Py_INCREF(self->made[kind]);
         out = (PyArrayObject *)PyArray_NewFromDescr(
-            &PyArray_Type, descr, PyArray_NDIM(form), PyArray_DIMS(form), NULL, NULL, 0, NULL);
+            &PyArray_Type, self->made[kind], PyArray_NDIM(form), PyArray_DIMS(form), NULL, NULL, 0, NULL);
         if (out == NULL) {
             return NULL;
         }
@@ -279,21 +282,24 @@ other:
 
 /* -- the type ------------------------------------------------------------------------------------------------------ */
 
-/* The loop of a ufunc whose operands are all of one type. NULL if there is none. */
-static PyUFuncGenericFunction find_loop(PyUFuncObject *ufunc, int type_number, void **data)
+/* Find the loop of a ufunc whose operands are all of one kind, or all but a result of bools. NULL if there is none. */
+static void find_loop(Loop *self, int kind)
 {
+    PyUFuncObject *ufunc = self->ufunc;
     for (int i = 0; i < ufunc->ntypes; i++) {
         const char *types = ufunc->types + i * ufunc->nargs;
-        int fits = 1;
-        for (int k = 0; k < ufunc->nargs; k++) {
-            fits = fits && types[k] == type_number;
+        char made = types[ufunc->nin];
+        int fits = made == type_numbers[kind] || made == NPY_BOOL;
+        for (int k = 0; k < ufunc->nin; k++) {
+            fits = fits && types[k] == type_numbers[kind];
         }
         if (fits) {
-            *data = ufunc->data == NULL ? NULL : ufunc->data[i];
-            return ufunc->functions[i];
+            self->data[kind] = ufunc->data == NULL ? NULL : ufunc->data[i];
+            self->functions[kind] = ufunc->functions[i];
+            self->made[kind] = made == NPY_BOOL ? bools : kinds[kind];
+            return;
         }
     }
-    return NULL;
 }
 
 static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -317,9 +323,7 @@ static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     self->ufunc = (PyUFuncObject *)Py_NewRef(ufunc);
     self->otherwise = Py_NewRef(otherwise == Py_None ? ufunc : otherwise);
     self->split_from = split_from;
-    for (int kind = 0; kind < KINDS; kind++) {
-        self->functions[kind] = find_loop(u, type_numbers[kind], &self->data[kind]);
-    }
+    for (int kind = 0; kind < KINDS; kind++) find_loop(self, kind);
     return (PyObject *)self;
 }
 
@@ -409,6 +413,7 @@ PyMODINIT_FUNC PyInit__loops(void)
     for (int kind = 0; kind < KINDS; kind++) {
         kinds[kind] = PyArray_DescrFromType(type_numbers[kind]);
     }
+    bools = PyArray_DescrFromType(NPY_BOOL);
     if (PyType_Ready(&Loop_type) < 0) {
         return NULL;
     }

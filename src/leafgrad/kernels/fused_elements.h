@@ -15,6 +15,7 @@ static void run_translated(const Elements *e, npy_intp count, char **pointers)
 
 static void run_elements(Elements *e, int cost)
 {
+    if (cost < 2) cost = 2; /* to read and to write an element takes as long as two additions */
     double work = (double)e->n * (double)e->rows * (double)e->planes * cost;
     npy_intp items = cut(e, work >= SPLIT_WORK);
     if (work < LET_OTHERS_RUN) {

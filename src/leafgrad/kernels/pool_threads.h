@@ -11,8 +11,9 @@
    it is long work, or if work has followed work closely for a while, so that more can be expected.
 
    A helper may be interrupted in the middle of a piece when other programs want its core, and then the caller waits for
-   milliseconds. Whoever had to wait like that, and longer than it worked itself, works alone for a while, longer each
-   time it happens again.
+   milliseconds. Whoever had to wait like that twice in a row, and longer than it worked itself, works alone for a while,
+   longer each time it happens again. Once is no sign of it: a helper that was woken takes twice as long as its caller
+   for the first piece, whose data and code are not in the cache of its core yet.
 
    Systems like to wake a thread on the core of the one that calls it. There a helper only takes turns with its caller, so
    it leaves that core, and keeps away from it: chains of operations on a million elements took twice as long
@@ -94,6 +95,7 @@ static struct {
     long long began; /* when the first of all the work that followed each other closely did, */
     long long ended; /* and the last of it */
 
+    int slow;      /* so many calls in a row helpers were too slow; */
     int alone;     /* for so many calls the caller works alone, */
     int last_time; /* and so many it was when helpers had last been too slow */
 } pool = {.threads = 1, .in_use = ATOMIC_FLAG_INIT};
@@ -286,10 +288,12 @@ static void run_shared(pool_work work, void *context, ptrdiff_t count, ptrdiff_t
     }
     pool.ended = now();
     long long waited = pool.ended - done;
-    if (waited > TOO_LONG && waited > done - time) {
-        pool.alone = pool.last_time = pool.last_time < ALONE_MOST / 2 ? 2 * pool.last_time + ALONE_LEAST : ALONE_MOST;
-    } else {
+    if (waited <= TOO_LONG || waited <= done - time) {
+        pool.slow = 0;
         pool.last_time /= 2;
+    } else if (++pool.slow == 2) {
+        pool.slow = 0;
+        pool.alone = pool.last_time = pool.last_time < ALONE_MOST / 2 ? 2 * pool.last_time + ALONE_LEAST : ALONE_MOST;
     }
     atomic_flag_clear(&pool.in_use);
 }
@@ -303,7 +307,7 @@ static void start_over(void)
     atomic_store(&pool.calls, 0);
     atomic_store(&pool.inside, 0);
     atomic_store(&pool.asleep, 0);
-    pool.open = pool.helpers = pool.alone = pool.last_time = 0;
+    pool.open = pool.helpers = pool.slow = pool.alone = pool.last_time = 0;
     atomic_flag_clear(&pool.in_use);
 }
 

@@ -2,8 +2,8 @@
 
 The numbers of all steps lie one below the other, in the order of time: `sizes` tells how many rows each step has, which
 can only become fewer, as in PyTorch's packed sequences. Row i of a step belongs to sequence i. What the input adds to
-the gates is a single product for all steps; what one step needs of the step before is done step by step, natively where
-that was built (_recurrent.c).
+the gates is a single product for all steps; what one step needs of the step before is done step by step. Where
+_recurrent.c was built, it does both for a few sequences after the other.
 
     forward     h = 0-th state; for each step: gates from those of the input, rows of it, + h @ w.T, then h
     backward    for each step from the last: the gradient of the gates of that of the state, and the gradient of the
@@ -76,10 +76,14 @@ def gates_of(rows: Array, count: int) -> list[Array]:
     return [rows[:, k * n : (k + 1) * n] for k in range(count)]
 
 
-def of_inputs(x: Array, w: Array, *biases: Array | None) -> Array:
+def of_inputs(x: Array, w: Array, bias: Array | None) -> Array:
     """What the inputs of all steps add to the gates, a new array."""
-    added = [bias for bias in biases if bias is not None]
-    return product(x, w.T, added[0] if len(added) == 1 else added[0] + added[1]) if added else product(x, w.T)
+    return product(x, w) if bias is None else product(x, w, bias)
+
+
+def sum_of(first: Array | None, second: Array | None) -> Array | None:
+    """Of two biases, or the one that there is."""
+    return second if first is None else first if second is None else first + second
 
 
 def transposed(w: Array, rows: int) -> Array:
@@ -95,18 +99,20 @@ def new_rows(like: Array, n: int) -> Array:
 
 
 @native_steps
-def lstm(gates: Array, h0: Array, c0: Array, w: Array, sizes: Sizes, reverse: bool) -> tuple[Array, Array]:
-    """(the states and the cells of all steps); `gates` are what the inputs add to the gates, and become the gates i, f,
-    g, o. `w` are the weights of the states, transposed."""
-    n = h0.shape[1]
+def lstm(
+    x: Array, h0: Array, c0: Array, w_ih: Array, w_hh: Array, bias: Array | None, sizes: Sizes, reverse: bool
+) -> tuple[Array, Array, Array]:
+    """(the states, the cells and the gates i, f, g, o of all steps). Weights are transposed, and the bias is the sum of
+    the two that a layer has."""
+    n, gates = h0.shape[1], of_inputs(x, w_ih, bias)
     out, cells = new_rows(gates, n), new_rows(gates, n)
     h, c = h0, c0
     for start, stop in steps(sizes, reverse):
         now, before = gates[start:stop], carried(c, c0, stop - start)
-        now += carried(h, h0, stop - start).dot(w)
+        now += carried(h, h0, stop - start).dot(w_hh)
         h, c, parts = out[start:stop], cells[start:stop], gates_of(now, 4)
         fused.lstm_step(*parts, before, (*parts, c, h))
-    return out, cells
+    return out, cells, gates
 
 
 @native_steps
@@ -132,15 +138,18 @@ def lstm_backward(
 
 
 @native_steps
-def gru(pre: Array, h0: Array, w: Array, bias: Array | None, sizes: Sizes, reverse: bool) -> tuple[Array, Array, Array]:
-    """(the states of all steps; the gates r and z, and what the state adds to the third; the new values n)."""
-    n = h0.shape[1]
+def gru(
+    x: Array, h0: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, bias: Array | None, sizes: Sizes, reverse: bool
+) -> tuple[Array, Array, Array]:
+    """(the states of all steps; the gates r and z, and what the state adds to the third; the new values n). Weights are
+    transposed."""
+    n, pre = h0.shape[1], of_inputs(x, w_ih, b_ih)
     out, gates, news = new_rows(pre, n), np.empty(pre.shape, pre.dtype), new_rows(pre, n)
     added = gates_of((np.zeros(3 * n, pre.dtype) if bias is None else bias)[None], 3)
     h = h0
     for start, stop in steps(sizes, reverse):
         before, now = carried(h, h0, stop - start), gates[start:stop]
-        np.dot(before, w, out=now)
+        np.dot(before, w_hh, out=now)
         h, parts = out[start:stop], gates_of(now, 3)
         fused.gru_step(*parts, *added, *gates_of(pre[start:stop], 3), before, (*parts, news[start:stop], h))
     return out, gates, news
@@ -166,13 +175,16 @@ def gru_backward(
 # -- RNN --------------------------------------------------------------------------------------------------------------
 
 
-def run_steps(step: Any, out: Array, h0: Array, w: Array, sizes: Sizes, reverse: bool) -> None:
-    """The states of all steps, in the place of what the inputs add to them."""
-    h = h0
+def run_steps(
+    step: Any, x: Array, h0: Array, w_ih: Array, w_hh: Array, bias: Array | None, sizes: Sizes, reverse: bool
+) -> tuple[Array]:
+    """The states of all steps. Weights are transposed, and the bias is the sum of two."""
+    h, out = h0, of_inputs(x, w_ih, bias)
     for start, stop in steps(sizes, reverse):
         now = out[start:stop]
-        now += carried(h, h0, stop - start).dot(w)
+        now += carried(h, h0, stop - start).dot(w_hh)
         h = step(now, now)
+    return (out,)
 
 
 def run_steps_backward(
@@ -188,8 +200,10 @@ def run_steps_backward(
 
 
 @native_steps
-def rnn_tanh(out: Array, h0: Array, w: Array, sizes: Sizes, reverse: bool) -> None:
-    run_steps(fused.rnn_tanh_step, out, h0, w, sizes, reverse)
+def rnn_tanh(
+    x: Array, h0: Array, w_ih: Array, w_hh: Array, bias: Array | None, sizes: Sizes, reverse: bool
+) -> tuple[Array]:
+    return run_steps(fused.rnn_tanh_step, x, h0, w_ih, w_hh, bias, sizes, reverse)
 
 
 @native_steps
@@ -198,8 +212,10 @@ def rnn_tanh_backward(of_out: Array, h0: Array, w: Array, out: Array, sizes: Siz
 
 
 @native_steps
-def rnn_relu(out: Array, h0: Array, w: Array, sizes: Sizes, reverse: bool) -> None:
-    run_steps(fused.rnn_relu_step, out, h0, w, sizes, reverse)
+def rnn_relu(
+    x: Array, h0: Array, w_ih: Array, w_hh: Array, bias: Array | None, sizes: Sizes, reverse: bool
+) -> tuple[Array]:
+    return run_steps(fused.rnn_relu_step, x, h0, w_ih, w_hh, bias, sizes, reverse)
 
 
 @native_steps

@@ -26,6 +26,7 @@ from leafgrad._core.tensor import TensorBase, conjugate_behind, is_batched, link
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import can_cast, from_numpy_dtype
+from leafgrad.ops.arguments import MISSING
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import check_no_overlap
 from leafgrad.ops.public_forms import method_form
@@ -91,7 +92,7 @@ def direct_unary(operation: Operation, general: Callable[..., Any]) -> Callable[
     core = operation.core
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs and change(core, self, None, None):
+        if not args and not kwargs and change(core, self, None, None, core):
             return self
         return general(self, *args, **kwargs)
 
@@ -102,14 +103,15 @@ def direct_binary(operation: Operation, general: Callable[..., Any]) -> Callable
     core, by_number = operation.core, operation.by_number
     takes_alpha = operation.takes_alpha
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == 1:
-            other = args[0]
-            alpha = kwargs.get("alpha") if takes_alpha and kwargs else None
-            if other is not None and len(kwargs) == (alpha is not None):
-                if change(core if isinstance(other, TensorBase) else by_number, self, other, alpha):
+    def method(self: Any, other: Any = MISSING, /, *args: Any, **kwargs: Any) -> Any:
+        if not args and other is not None:
+            if not kwargs:
+                if change(core, self, other, None, by_number):
                     return self
-        return general(self, *args, **kwargs)
+            elif takes_alpha and len(kwargs) == 1 and (alpha := kwargs.get("alpha")) is not None:
+                if change(core, self, other, alpha, by_number):
+                    return self
+        return general(self, *args, **kwargs) if other is MISSING else general(self, other, *args, **kwargs)
 
     return method
 

@@ -57,6 +57,11 @@ def relu(x: Vector) -> Vector:
 
 
 @elementwise
+def square_backward(g: Vector, x: Vector) -> Vector:
+    return g * (2 * x)
+
+
+@elementwise
 def relu_backward(g: Vector, out: Vector) -> Vector:
     return where(out <= 0, 0, g)  # not g * 0: g may be infinite
 

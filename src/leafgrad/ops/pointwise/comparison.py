@@ -7,38 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.bind import bind
+from leafgrad._core.bind import compare
 from leafgrad._core.recorder import settle
-from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad._layouts import empty_like_array
+from leafgrad.kernels import native
 from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
 from leafgrad.ops.registry import Operation, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Tensor
-
-_FAST = {np.dtype(np.float32), np.dtype(np.float64)}
-
-
-def compare(core: Any, a: Any, b: Any) -> Any:
-    """Apply to two float tensors of one dtype, or to one and a number, at once; to all else by way of promotion."""
-    x = a.array
-    if x.dtype in _FAST:
-        if isinstance(b, TensorBase):
-            y: Any = b.array
-            tensors: tuple[Any, ...] = (a, b)
-            same = x.dtype is y.dtype
-        else:
-            same = b.__class__ is int or b.__class__ is float
-            y, tensors = constant(b, x.dtype) if same else None, (a, None)
-        if same:
-            try:
-                return bind(core, tensors, (), (x, y))
-            except ValueError:
-                pass  # shapes that do not fit together: the long way has the words for it
-    return mixed_binary(core, a, b)
 
 
 class Comparison(Binary, family=True):
@@ -61,12 +40,12 @@ def _binary_without_gradient(name: str, kernel: Any, doc: str, **flags: Any) -> 
 
 def _comparison(name: str, alias: str, ufunc: Any, doc: str, **flags: Any) -> Any:
     doc = f"is input {doc} other, element by element?"
-    return _binary_without_gradient(name, ufunc, doc, aliases=(alias,), operators=(f"__{name}__",), **flags)
+    return _binary_without_gradient(name, native(ufunc), doc, aliases=(alias,), operators=(f"__{name}__",), **flags)
 
 
 eq = _binary_without_gradient(
     "eq",
-    np.equal,
+    native(np.equal),
     "is input equal to other, element by element?",
     operators=("__eq__",),
     own_operators=True,
@@ -136,7 +115,7 @@ bitwise_right_shift = _bits(
 
 def _logic(name: str, ufunc: Any, doc: str) -> Any:
     samples = lambda t: [S(t(3, 4), t(4)), S(t(3, dtype="bool"), t(3)), S(t(0), t(0))]
-    return _binary_without_gradient(name, ufunc, doc, takes=("Tensor", "Tensor"), samples=samples)
+    return _binary_without_gradient(name, native(ufunc), doc, takes=("Tensor", "Tensor"), samples=samples)
 
 
 logical_and = _logic("logical_and", np.logical_and, "are both nonzero?")
@@ -191,9 +170,9 @@ def _invert(self: Any) -> Any:
     return bitwise_not.function(self)
 
 
-isnan = _test("isnan", np.isnan, "is each element not a number?")
-isinf = _test("isinf", np.isinf, "is each element infinite?")
-isfinite = _test("isfinite", np.isfinite, "is each element neither infinite nor nan?", ComposedTest)
+isnan = _test("isnan", native(np.isnan), "is each element not a number?")
+isinf = _test("isinf", native(np.isinf), "is each element infinite?")
+isfinite = _test("isfinite", native(np.isfinite), "is each element neither infinite nor nan?", ComposedTest)
 isposinf = _infinity("isposinf", np.inf, "is each element positive infinity?")
 isneginf = _infinity("isneginf", -np.inf, "is each element negative infinity?")
 signbit = _test(
@@ -215,7 +194,7 @@ def _isreal(x: Any) -> Any:
 
 isreal = _test("isreal", _isreal, "has each element no imaginary part?")
 logical_not = _test(
-    "logical_not", np.logical_not, "is each element zero?", in_place=True, in_place_function=False, out=CASTS
+    "logical_not", native(np.logical_not), "is each element zero?", in_place=True, in_place_function=False, out=CASTS
 )
 bitwise_not = _test(
     "bitwise_not",

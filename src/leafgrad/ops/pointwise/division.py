@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.bind import TensorOperators, bind
+from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, from_numpy_dtype
 from leafgrad._layouts import copy_in_format, in_common_order
+from leafgrad.kernels import subtract
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import checked_alpha
-from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, reciprocal, scaled, sub, true_div
+from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, opposite, reciprocal, scaled, sub, true_div
 from leafgrad.ops.promotion import OPERANDS, common_dtype
 from leafgrad.ops.registry import Family, Operation, composite, op
 from leafgrad.ops.samples import S, pairs
@@ -168,7 +169,7 @@ class rsub_same(Binary):
     """rsub_same(input, other): other - input; what `number - tensor` does."""
 
     def kernel(x: A, y: A) -> A:
-        return np.subtract(y, x)
+        return subtract(y, x)
 
     node_name = "RsubBackward0"
     number_name = "RsubBackward1(input)"
@@ -179,7 +180,7 @@ class rsub_same(Binary):
     no_bool = sub.no_bool
 
     def vjp_input(g: A) -> A:
-        return -g
+        return opposite(g)
 
     def vjp_other(g: A) -> A:
         return g
@@ -187,6 +188,8 @@ class rsub_same(Binary):
 
 def subtract_from(self: Any, other: Any) -> Any:
     """`other - x`."""
+    if other.__class__ is int or other.__class__ is float:
+        return binary(rsub_same.by_number, self, other)  # the common case
     if not isinstance(other, OPERANDS):
         return operator_overridden("__rsub__", self, other)
     return rsub_same.function(self, other)

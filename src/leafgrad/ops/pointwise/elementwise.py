@@ -30,9 +30,10 @@ from leafgrad.ops.signature import Deprecated, Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 language.on_tensors = run_on_tensors
-# `g * x` and `g - x` for rules: on arrays as on tensors
+# `g * x`, `g - x` and `-g` for rules: on arrays as on tensors
 times: Any = native(np.multiply, operator.mul)
 minus: Any = native(np.subtract, operator.sub)
+opposite: Any = native(np.negative, operator.neg)
 
 # Constants of kernels: NumPy takes a zero-dimensional array much faster than a Python number.
 _FAST = (np.dtype(np.float32), np.dtype(np.float64))
@@ -88,7 +89,7 @@ class neg(Unary):
     refuses = {BOOL: (RuntimeError, NEGATED_BOOL)}
 
     def vjp(g: A) -> A:
-        return -g
+        return opposite(g)
 
 
 @op
@@ -325,6 +326,8 @@ class Binary(Family, family=True):
         core, by_number, apply = operation.core, operation.by_number, body["apply"]
         if is_reflected(name):
             return lambda self, other: mixed_binary(core, other, self)
+        if by_number is core:
+            return lambda self, other: apply(core, self, other)
         return lambda self, other: apply(core if isinstance(other, TensorBase) else by_number, self, other)
 
 
@@ -422,7 +425,7 @@ class sub(Binary):
         return g
 
     def vjp_other(g: A) -> A:
-        return -g
+        return opposite(g)
 
 
 BY_A_NUMBER = "MulBackward1(input)"  # that is no argument, as in a loss

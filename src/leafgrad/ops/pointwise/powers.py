@@ -13,6 +13,7 @@ from leafgrad._core.overrides import UNCHANGED, method_overridden, operator_over
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import INTEGER, complex128, float64, from_numpy_dtype
 from leafgrad.kernels import multiply, square_root
+from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.inplace import in_place
@@ -124,7 +125,7 @@ class pow_number(Family):
             return zeros_like(g)
         if not isinstance(input, TensorBase):  # shorter ways, which a recorded pass does not take:
             if exponent == 2:  # in PyTorch even the second derivative of a square has a graph behind it
-                return g * (2 * input)
+                return fused.square_backward(g, input)
             if exponent == 1:
                 return g
         return g * scaled(pow_number(input, exponent - 1), exponent)

@@ -105,6 +105,9 @@ def is_number(bound: Any) -> bool:
 
 def bounded(x: Any, low: Any, high: Any, *out: Any) -> Any:
     """The kernel of clamp: elements of an array, but not below `low` and not above `high`; None is no bound."""
+    if low.__class__ is float and high.__class__ is float and -math.inf < low < high:  # what is asked below, at once
+        if x.dtype is F32 or x.dtype is F64:
+            return fused.clamp(x, low, high, *out)
     if (x.dtype is F32 or x.dtype is F64) and is_number(low) and is_number(high):
         return fused.clamp(x, -math.inf if low is None else low, math.inf if high is None else high, *out)
     limits = LIMITS.get(x.dtype)
@@ -230,6 +233,10 @@ class clamp_by_tensors(Family):
 
 
 def _clamp(name: str, input: TensorBase, low: Any, high: Any, by_numbers: Op, by_tensors: Op) -> Any:
+    if low.__class__ is float and high.__class__ is float and -60_000 < low < high < 60_000:  # what `_bounds` asks
+        kind = input.array.dtype
+        if kind is F32 or kind is F64:
+            return bind(by_numbers, (input,), (low, high))
     if not isinstance(low, TensorBase) and not isinstance(high, TensorBase):
         input, low, high = _bounds(name, input, low, high)
         return bind(by_numbers, (input,), (low, high))

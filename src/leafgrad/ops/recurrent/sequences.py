@@ -153,9 +153,8 @@ class lstm_sequence(Sequence):
     vmap = samples_in_rows(3)
 
     def kernel(x: A, h0: A, c0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, sizes: Sizes, reverse: bool) -> A:
-        gates = recurrent.of_inputs(x, w_ih, b_ih, b_hh)
-        out, cells = recurrent.lstm(gates, h0, c0, transposed(w_hh, len(x)), sizes, reverse)
-        return out, cells, gates
+        w_ih, w_hh = transposed(w_ih, len(x)), transposed(w_hh, len(x))
+        return recurrent.lstm(x, h0, c0, w_ih, w_hh, recurrent.sum_of(b_ih, b_hh), sizes, reverse)
 
     def call(
         input: Any, h0: Any, c0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Sizes, reverse: bool
@@ -219,7 +218,8 @@ class gru_sequence(Sequence):
     vmap = samples_in_rows(2)
 
     def kernel(x: A, h0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, sizes: Sizes, reverse: bool) -> A:
-        return recurrent.gru(recurrent.of_inputs(x, w_ih, b_ih), h0, transposed(w_hh, len(x)), b_hh, sizes, reverse)
+        w_ih, w_hh = transposed(w_ih, len(x)), transposed(w_hh, len(x))
+        return recurrent.gru(x, h0, w_ih, w_hh, b_ih, b_hh, sizes, reverse)
 
     def call(input: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Sizes, reverse: bool) -> Any:
         check(gru_sequence, input)
@@ -282,9 +282,8 @@ class rnn_sequence(Sequence):
     vmap = samples_in_rows(2)
 
     def kernel(x: A, h0: A, w_ih: A, w_hh: A, b_ih: A, b_hh: A, kind: str, sizes: Sizes, reverse: bool) -> A:
-        out = recurrent.of_inputs(x, w_ih, b_ih, b_hh)
-        RNN[kind][0](out, h0, transposed(w_hh, len(x)), sizes, reverse)
-        return out
+        w_ih, w_hh = transposed(w_ih, len(x)), transposed(w_hh, len(x))
+        return RNN[kind][0](x, h0, w_ih, w_hh, recurrent.sum_of(b_ih, b_hh), sizes, reverse)[0]
 
     def call(
         input: Any, h0: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, kind: str, sizes: Sizes, reverse: bool
