@@ -1,6 +1,6 @@
 """In-place operations: `x.add_(y)`, `x[...] = y`, `x += y`.
 
-An in-place operation is its out-of-place twin, whose result is then written into the memory of `x`; the history of `x`
+An in-place operation is the out-of-place one, whose result is then written into the memory of `x`; the history of `x`
 becomes the history of that result. If `x` is a view, the memory is its base's, so the base's history changes as well:
 to a `copy_slices` node, "the old base with this part replaced by that result", which is an ordinary operation with an
 ordinary gradient.

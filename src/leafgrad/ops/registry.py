@@ -16,9 +16,9 @@ is saved: an input, an option, `out` for the result (`out1`, ... for further res
 
 Rules run on plain arrays in an ordinary backward pass and on tensors under create_graph, so they use operators and
 other ops (calling an op with arrays computes on arrays). They are written for real numbers: for complex ones the
-recorder uses a twin of the op that conjugates what goes in and comes out, which is right for every holomorphic
-function; the few others say `holomorphic = False` and deal with it themselves. A rule returns new arrays, or `g`, or
-a view of `g`, but never a saved array, because the engine adds to arrays it considers its own.
+recorder uses the rule conj(rule(conj(g))) (`Op.conjugated`), which is right for every holomorphic function; the few
+others say `holomorphic = False` and have rules for both. A rule returns new arrays, or `g`, or a view of `g`, but never
+a saved array, because the engine adds to arrays it considers its own.
 
     vjp_in_place(g, saved, inputs, free)   optional, for large arrays: all gradients; g may be overwritten, and one of
                                            the saved arrays, `free`, if that is not None
@@ -380,7 +380,7 @@ def functions_of(body: Mapping[str, Any]) -> dict[str, Any]:
 # What is known of an entry, with the defaults: the attributes of Family that are no functions.
 FACTS = {fact: value for fact, value in vars(Family).items() if fact[0] != "_" and not isinstance(value, staticmethod)}
 _defaults: dict[type, dict[str, Any]] = {}
-_facts: dict[type, dict[str, Any]] = {}  # what of these is a fact: to choose anew for every block would be felt
+_facts: dict[type, dict[str, Any]] = {}  # of these, the facts: asked for every block
 
 
 def defaults(family: type) -> dict[str, Any]:

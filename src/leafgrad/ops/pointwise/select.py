@@ -38,8 +38,24 @@ NUMBER_OR_NONE = (float, int, type(None))
 # -- of two tensors ---------------------------------------------------------------------------------------------------
 
 
+def _extreme(name: str, ufunc: Any, returns: str, vjp_input: Any, vjp_other: Any) -> Any:
+    """The larger or the smaller of two tensors, as an operation with these rules."""
+    body = {
+        "__module__": __name__,
+        "__doc__": f"{name}(input, other): {returns}.",
+        "kernel": native(ufunc),
+        "vjp_input": vjp_input,
+        "vjp_other": vjp_other,
+        "refuses": {COMPLEX: (RuntimeError, f"{name} not implemented for complex tensors.")},
+        "in_place": False,
+        "takes": ("Tensor", "Tensor"),
+        "samples": pairs(numbers=False),
+    }
+    return op(Operation(name, Binary, body))
+
+
 def _of_two(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> Any:
-    """maximum or minimum. The gradient goes to the winner, and half to each of two equals."""
+    """maximum or minimum. The gradient goes to the chosen element, and half to each of two equals."""
 
     def share(g: A, equal: A, lost: A) -> A:
         return where(lost, zeros_like(g), where(equal, g / 2, g))
@@ -50,18 +66,7 @@ def _of_two(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> A
     def vjp_other(g: A, input: A, other: A) -> A:
         return share(g, input == other, loses(other, input))
 
-    body = {
-        "__module__": __name__,
-        "__doc__": f"{name}(input, other): the {better} of each two elements; nan if one of them is.",
-        "kernel": native(ufunc),
-        "vjp_input": vjp_input,
-        "vjp_other": vjp_other,
-        "refuses": {COMPLEX: (RuntimeError, f"{name} not implemented for complex tensors.")},
-        "in_place": False,
-        "takes": ("Tensor", "Tensor"),
-        "samples": pairs(numbers=False),
-    }
-    return op(Operation(name, Binary, body))
+    return _extreme(name, ufunc, f"the {better} of each two elements; nan if one of them is", vjp_input, vjp_other)
 
 
 maximum = _of_two("maximum", np.maximum, "larger", operator.lt)
@@ -69,26 +74,19 @@ minimum = _of_two("minimum", np.minimum, "smaller", operator.gt)
 
 
 def _of_two_numbers(name: str, ufunc: Any, better: str, loses: Callable[[A, A], A]) -> Any:
-    """fmax or fmin. The gradient goes to the winner, and of two equals to the first."""
+    """fmax or fmin. The gradient goes to the chosen element, and of two equals to the first."""
+
+    def first_is_chosen(input: A, other: A) -> A:
+        return (other != other) | ~loses(input, other) & (input == input)
 
     def vjp_input(g: A, input: A, other: A) -> A:
-        return where((other != other) | ~loses(input, other) & (input == input), g, zeros_like(g))
+        return where(first_is_chosen(input, other), g, zeros_like(g))
 
     def vjp_other(g: A, input: A, other: A) -> A:
-        return where((other != other) | ~loses(input, other) & (input == input), zeros_like(g), g)
+        return where(first_is_chosen(input, other), zeros_like(g), g)
 
-    body = {
-        "__module__": __name__,
-        "__doc__": f"{name}(input, other): the {better} of each two elements; if one of them is nan, the other.",
-        "kernel": native(ufunc),
-        "vjp_input": vjp_input,
-        "vjp_other": vjp_other,
-        "refuses": {COMPLEX: (RuntimeError, f"{name} not implemented for complex tensors.")},
-        "in_place": False,
-        "takes": ("Tensor", "Tensor"),
-        "samples": pairs(numbers=False),
-    }
-    return op(Operation(name, Binary, body))
+    returns = f"the {better} of each two elements; if one of them is nan, the other"
+    return _extreme(name, ufunc, returns, vjp_input, vjp_other)
 
 
 fmax = _of_two_numbers("fmax", np.fmax, "larger", operator.lt)
