@@ -87,7 +87,7 @@ class SobolEngine:
         """draw(n=1, out=None, dtype=None): the next n points, one in a row."""
         dtype = dtype or torch.get_default_dtype()
         if self.num_generated == 0:
-            result = self._first_point.to(dtype)
+            result: Tensor = self._first_point.to(dtype)
             if n != 1:
                 result = torch.cat((result, self._points(n - 1, 0, dtype)))
         else:
@@ -113,7 +113,8 @@ class SobolEngine:
             points = points ^ (gray >> bit & 1).unsqueeze(1) * self.sobolstate[:, bit]
         if n:
             self.quasi = points[-1].clone()
-        return points.to(dtype) / 2**self.MAXBIT
+        result: Tensor = points.to(dtype) / 2**self.MAXBIT
+        return result
 
     def draw_base2(self, m: int, out: Tensor | None = None, dtype: torch.dtype | None = None) -> Tensor:
         """draw_base2(m, out=None, dtype=None): the next 2**m points. All that were drawn have to be a power of two."""

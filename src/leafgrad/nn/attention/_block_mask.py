@@ -111,15 +111,13 @@ class BlockMask:
         if kv_indices.dim() < 2:
             raise RuntimeError("BlockMask must have at least 2 dimensions")
         size = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
-        by_column: tuple[Tensor | None, ...] = (None,) * 4
+        by_column: list[Any] = [None] * 4
         if compute_q_blocks:
-            by_column = (*transposed(kv_num_blocks, kv_indices), *transposed(full_kv_num_blocks, full_kv_indices))
+            by_column = [*transposed(kv_num_blocks, kv_indices), *transposed(full_kv_num_blocks, full_kv_indices)]
         if seq_lengths is None:
             seq_lengths = (kv_indices.shape[-2] * size[0], kv_indices.shape[-1] * size[1])
-        return cls(
-            seq_lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, *by_column, size,
-            mask_mod or noop_mask,
-        )  # fmt: skip
+        tensors = dict(zip(TENSORS, [kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, *by_column]))
+        return cls(seq_lengths, **tensors, BLOCK_SIZE=size, mask_mod=mask_mod or noop_mask)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -134,7 +132,7 @@ class BlockMask:
         blocks = self.kv_num_blocks.sum()
         if self.full_kv_num_blocks is not None:
             blocks = blocks + self.full_kv_num_blocks.sum()
-        return 100 * (1 - blocks.item() * self.BLOCK_SIZE[0] * self.BLOCK_SIZE[1] / self.numel())
+        return float(100 * (1 - blocks.item() * self.BLOCK_SIZE[0] * self.BLOCK_SIZE[1] / self.numel()))
 
     def to_dense(self) -> Tensor:
         """to_dense(): for each block 1 if it counts, 0 if not."""
@@ -150,7 +148,7 @@ class BlockMask:
         *heads, rows, columns = dense.shape
         most = (grid_size, grid_size) if isinstance(grid_size, int) else grid_size
         height, width = (max(1, -(-n // fit)) for n, fit in zip((rows, columns), most))
-        drawings = []
+        drawings: list[str] = []
         for position in itertools.product(*map(range, heads)):
             if len(drawings) == limit:
                 drawings += [
@@ -208,9 +206,14 @@ class BlockMask:
         return self._with([*partial, *full], self.mask_mod, (new_q_len, new_kv_len))
 
     def _with(self, tensors: list[Any], mask_mod: Mod, seq_lengths: tuple[int, int]) -> BlockMask:
-        return self.from_kv_blocks(*tensors, self.BLOCK_SIZE, mask_mod, seq_lengths, self.q_indices is not None)
+        by_row = dict(zip(TENSORS, tensors))
+        by_column = self.q_indices is not None
+        return self.from_kv_blocks(
+            **by_row, BLOCK_SIZE=self.BLOCK_SIZE, mask_mod=mask_mod, seq_lengths=seq_lengths, compute_q_blocks=by_column
+        )
 
     def to(self, device: Any) -> BlockMask:
         """to(device): the same on this device."""
-        moved = [None if t is None else t.to(device) for t in (getattr(self, name) for name in TENSORS)]
-        return BlockMask(self.seq_lengths, *moved, self.BLOCK_SIZE, self.mask_mod)
+        tensors = {name: getattr(self, name) for name in TENSORS}
+        moved: Any = {name: None if t is None else t.to(device) for name, t in tensors.items()}
+        return BlockMask(self.seq_lengths, **moved, BLOCK_SIZE=self.BLOCK_SIZE, mask_mod=self.mask_mod)

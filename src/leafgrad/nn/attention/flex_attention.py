@@ -94,12 +94,14 @@ def create_block_mask(
     mask = create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device)
     mask = torch.nn.functional.pad(mask, (0, -KV_LEN % width, 0, -Q_LEN % height))
     count = mask.unflatten(-1, (-1, width)).unflatten(-3, (-1, height)).sum((-3, -1))
-    full: tuple[Tensor, Tensor] | tuple[None, None] = (None, None)
+    full: tuple[Any, Any] = (None, None)
     partial = count > 0
     if separate_full_blocks:
         full = ordered(count == height * width)
         partial = partial & (count < height * width)
-    return BlockMask.from_kv_blocks(*ordered(partial), *full, (height, width), mask_mod, (Q_LEN, KV_LEN))
+    return BlockMask.from_kv_blocks(
+        *ordered(partial), *full, BLOCK_SIZE=(height, width), mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN)
+    )
 
 
 def and_masks(*mask_mods: Mod) -> Mod:
