@@ -99,7 +99,7 @@ WANTED = os.environ.get("LEAFGRAD_COMPILE", "").strip().lower()
 COMPILE_OFF = WANTED in {"0", "no", "off", "false"}
 COMPILE_REQUIRED = WANTED in {"1", "yes", "on", "true"}
 SANITIZE = os.environ.get("LEAFGRAD_SANITIZE") == "1"
-# With -O3 gcc takes more than five minutes for the convolutions, most of it for checks in loops that it has unrolled.
+# With -O3 gcc takes minutes for the convolutions, most of it for checks in loops that it has unrolled.
 # The same checks at -O1, and as calls instead of inlined code, take forty seconds. -g1 is enough to name lines.
 CHECKED = ["-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined"] if SANITIZE else []
 if CHECKED and GCC:
