@@ -136,6 +136,19 @@ def test_a_module_and_a_function_of_one_name(scripts: Scripts) -> None:
     assert (result.stdout, result.stderr, result.returncode) == ("True True\n", "", 0)
 
 
+def test_a_module_with_classes_is_run_once(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import sys
+        import torch.utils.checkpoint, torch.utils.data.dataloader, torch.nn.modules.linear, torch.optim.sgd
+        import leafgrad.distributions.normal, torch.distributions.normal
+
+        both = [(name, sys.modules["leafgrad" + name[5:]]) for name in list(sys.modules) if name.startswith("torch.u")]
+        print(len(both) > 3, [name for name, module in both if sys.modules[name] is not module])
+        print(torch.distributions.normal is leafgrad.distributions.normal)
+    """)
+    assert (result.stdout, result.stderr) == ("True []\nTrue\n", "")
+
+
 def test_files_of_packages_that_are_one_file_here(scripts: Scripts) -> None:
     result = scripts.run("""
         from torch.multiprocessing.spawn import ProcessRaisedException

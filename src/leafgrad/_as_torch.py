@@ -36,6 +36,9 @@ class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name.partition(".")[0] not in ("torch", "functorch"):
             return None
         module = import_counterpart(name)
+        # name_classes_as_torch may have put it there already; Python would then take the module's own spec, and run its
+        # file a second time.
+        sys.modules.pop(name, None)
         explain_missing_names(module)
         # The import system overwrites __spec__ of the module it is given; exec_module puts leafgrad's own back.
         return importlib.machinery.ModuleSpec(name, self, loader_state=(module, module.__spec__))
