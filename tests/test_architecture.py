@@ -112,8 +112,9 @@ INSIDE_FUNCTIONS = {
 
 # What else functions may import: packages that are optional, and parts of Python and NumPy that take long to load.
 SLOW_OR_OPTIONAL = {
-    "PIL", "copy", "ctypes", "difflib", "einops", "importlib", "importlib.util", "inspect", "ml_dtypes", "numpy",
-    "numpy.random", "platform", "safetensors", "threading", "traceback",
+    "PIL", "copy", "ctypes", "difflib", "einops", "importlib", "importlib.util", "inspect", "matplotlib",
+    "matplotlib.backends.backend_agg", "ml_dtypes", "numpy", "numpy.random", "platform", "safetensors", "threading",
+    "traceback",
 }  # fmt: skip
 
 PROFILER_FACES = {"profiler", "autograd.profiler", "autograd.profiler_util"}

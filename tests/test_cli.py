@@ -136,6 +136,32 @@ def test_a_module_and_a_function_of_one_name(scripts: Scripts) -> None:
     assert (result.stdout, result.stderr, result.returncode) == ("True True\n", "", 0)
 
 
+def test_a_module_with_classes_is_run_once(scripts: Scripts) -> None:
+    result = scripts.run("""
+        import sys
+        import torch.utils.checkpoint, torch.utils.data.dataloader, torch.nn.modules.linear, torch.optim.sgd
+        import leafgrad.distributions.normal, torch.distributions.normal
+
+        both = [(name, sys.modules["leafgrad" + name[5:]]) for name in list(sys.modules) if name.startswith("torch.u")]
+        print(len(both) > 3, [name for name, module in both if sys.modules[name] is not module])
+        print(torch.distributions.normal is leafgrad.distributions.normal)
+    """)
+    assert (result.stdout, result.stderr) == ("True []\nTrue\n", "")
+
+
+def test_files_of_packages_that_are_one_file_here(scripts: Scripts) -> None:
+    result = scripts.run("""
+        from torch.multiprocessing.spawn import ProcessRaisedException
+        from torch.cuda.amp.grad_scaler import GradScaler
+        import torch.cuda.amp.autocast_mode
+        import torch.multiprocessing as mp
+
+        print(mp.spawn.__name__, GradScaler is torch.cuda.amp.GradScaler, ProcessRaisedException.__name__)
+        print(torch.cuda.amp.autocast_mode.autocast is torch.cuda.amp.autocast)
+    """)
+    assert (result.stdout, result.stderr) == ("spawn True ProcessRaisedException\nTrue\n", "")
+
+
 def test_a_script_computes_gradients(scripts: Scripts) -> None:
     result = scripts.run("""
         import torch

@@ -6,8 +6,10 @@ import importlib
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import time
 import warnings
 from collections import namedtuple
 from operator import attrgetter
@@ -263,27 +265,39 @@ def test_a_statement_is_measured() -> None:
 def work(index: int, queue: Any, failing: str) -> None:
     if failing == "raises" and index == 1:
         raise ValueError("in a process")
+    if failing == "says much" and index == 1:
+        raise ValueError("much " * 40_000)
     if failing == "exits" and index == 1:
         os._exit(3)
+    if failing == "exits":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # hears nothing
+        time.sleep(60)
     queue.put((torch.ones(2) * index).tolist())
 
 
 FAILING = [
     ("raises", "ProcessRaisedException", "ValueError: in a process"),
+    ("says much", "ProcessRaisedException", "ValueError: much much"),
     ("exits", "ProcessExitedException", "exit code 3"),
 ]
 
 
 @pytest.mark.parametrize(("failing", "error", "told"), FAILING)
 @pytest.mark.skipif(sys.platform == "win32", reason="forks")
-def test_a_process_that_fails(failing: str, error: str, told: str) -> None:
+def test_a_process_that_fails(failing: str, error: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mp = torch.multiprocessing
+    monkeypatch.setattr(mp, "PATIENCE", 0.5)
     queue = multiprocessing.get_context("fork").SimpleQueue()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
         with pytest.raises(getattr(mp, error), match=told) as caught:
             mp.start_processes(work, (queue, failing), nprocs=2, start_method="fork")
-    assert caught.value.error_index == 1
+        assert caught.value.error_index == 1
+        started = mp.start_processes(work, (queue, ""), nprocs=2, join=False, start_method="fork")
+    assert started is not None
+    while not started.join():
+        pass
+    assert started.join() and not any(process.is_alive() for process in started.processes)
 
 
 PROGRAM = """

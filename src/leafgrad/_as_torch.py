@@ -15,6 +15,11 @@ from typing import Any
 from leafgrad import _missing
 from leafgrad._torch_places import PLACES, place_of_class
 
+# Of packages of PyTorch's that are one file here: the files that programs import from.
+FILES_INSIDE = {
+    "torch.cuda.amp": ("autocast_mode", "common", "grad_scaler"), "torch.multiprocessing": ("spawn",),
+}  # fmt: skip
+
 
 class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Answers `import torch` and `import torch.x.y` with the very module objects `leafgrad` and `leafgrad.x.y`, and
@@ -31,6 +36,9 @@ class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name.partition(".")[0] not in ("torch", "functorch"):
             return None
         module = import_counterpart(name)
+        # name_classes_as_torch may have put it there already; Python would then take the module's own spec, and run its
+        # file a second time.
+        sys.modules.pop(name, None)
         explain_missing_names(module)
         # The import system overwrites __spec__ of the module it is given; exec_module puts leafgrad's own back.
         return importlib.machinery.ModuleSpec(name, self, loader_state=(module, module.__spec__))
@@ -44,6 +52,10 @@ class TorchAlias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         alias_spec = module.__spec__
         assert alias_spec is not None
         _, module.__spec__ = alias_spec.loader_state
+        for inner in FILES_INSIDE.get(alias_spec.name, ()):
+            # found there before the import system looks for it, and puts it in the place of a function of that name
+            sys.modules[f"{alias_spec.name}.{inner}"] = module
+            _missing.names_of(module).setdefault(inner, module)
 
 
 def import_counterpart(torch_name: str) -> ModuleType:

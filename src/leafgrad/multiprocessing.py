@@ -3,10 +3,12 @@ copies, unless `share_memory_` has put them where both can see them."""
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import multiprocessing.connection
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from multiprocessing import *  # noqa: F403
@@ -44,6 +46,11 @@ def set_sharing_strategy(new_strategy: str) -> None:
 
 
 # -- spawn -------------------------------------------------------------------------------------------------------------
+
+
+LONGEST = 10_000  # letters of the traceback of a process
+PATIENCE = 30.0  # seconds that a process has to end after it was asked to
+log = logging.getLogger("torch.multiprocessing.spawn")
 
 
 class ProcessException(Exception):
@@ -84,7 +91,10 @@ def _work(fn: Callable[..., Any], index: int, args: tuple[Any, ...], failures: A
     except KeyboardInterrupt:
         pass
     except Exception:
-        failures.put(traceback.format_exc())
+        text = traceback.format_exc()
+        if len(text) > LONGEST:  # a pipe takes no more before somebody reads it
+            text = f"{text[: LONGEST // 2]}\n...\n{text[-LONGEST // 2 :]}"
+        failures.put(text)
         sys.exit(1)
 
 
@@ -103,6 +113,8 @@ class ProcessContext:
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
         """join(timeout=None, grace_period=None): wait until one of the processes ends; True when all have. If one has
         failed, the others are stopped, after at most `grace_period` seconds, and its error is raised."""
+        if not self._running:
+            return True
         ended = multiprocessing.connection.wait(list(self._running), timeout)
         for sentinel in ended:
             index = self._running.pop(sentinel)
@@ -113,13 +125,25 @@ class ProcessContext:
         return not self._running
 
     def _stop_others(self, grace_period: float | None) -> None:
+        """Those that do not end by themselves are asked to, and killed if they do not hear."""
+        if grace_period is not None:
+            self._wait(grace_period)
         for process in self.processes:
-            if grace_period is not None:
-                process.join(grace_period)
             if process.is_alive():
+                log.warning("Terminating process %s via signal SIGTERM", process.pid)
                 process.terminate()
+        self._wait(PATIENCE if grace_period is None else grace_period)
         for process in self.processes:
+            if process.is_alive():
+                log.warning("Unable to shutdown process %s via SIGTERM, forcefully exiting via SIGKILL", process.pid)
+                process.kill()
             process.join()
+
+    def _wait(self, seconds: float) -> None:
+        """Wait for all processes, so many seconds at most."""
+        end = time.monotonic() + seconds
+        for process in self.processes:
+            process.join(max(0.0, end - time.monotonic()))
 
     def _failure(self, index: int) -> ProcessException:
         process = self.processes[index]

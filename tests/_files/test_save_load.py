@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 import leafgrad as torch
+from leafgrad._files.pickling import _PYTHONS_TYPES
 from stored_objects import OBJECTS, described
 
 STORED = Path(__file__).parents[1] / "data" / "files"
@@ -235,6 +238,25 @@ def test_pickle_modules() -> None:
         torch.load(file, pickle_module=Mine, weights_only=True)
     with pytest.raises(NotImplementedError, match="written in Python"):
         torch.save(1, io.BytesIO(), pickle_module=type("C", (), {"Pickler": pickle.Pickler}))
+
+
+def test_types_that_others_taught_pythons_pickler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`import dill` replaces entries of the table of Python's pickler, for the whole process."""
+
+    def foreign(pickler: Any, obj: Any) -> None:
+        pickler.save_reduce(print, (), obj=obj)
+
+    table: dict[type, Any] = pickle._Pickler.dispatch  # type: ignore[attr-defined]
+    for cls in (dict, set, type, complex):
+        monkeypatch.setitem(table, cls, foreign)
+    saved_object = {"a": {1, 2}, "b": 1j, "c": torch.ones(2), "d": bytearray(b"e")}
+    assert str(torch.load(saved(saved_object))) == str(saved_object)
+
+
+def test_the_types_of_pythons_pickler() -> None:
+    script = "import pickle; print(sorted([c.__name__, f.__name__] for c, f in pickle._Pickler.dispatch.items()))"
+    fresh = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert fresh.strip() == str(sorted([cls.__name__, name] for cls, name in _PYTHONS_TYPES))
 
 
 def test_switches_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

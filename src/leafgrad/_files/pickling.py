@@ -24,6 +24,15 @@ from leafgrad.ops.shape.strides import memory_of
 
 RESULTS = "torch.return_types"  # the module of the classes of named results, in both libraries
 
+# What Python's pickler does with the types that it knows. Its own table, `_Pickler.dispatch`, is shared by all of the
+# process, and `import dill` fills it with functions that write names of dill's into the file.
+_PYTHONS_TYPES: list[tuple[type, str]] = [
+    (type(None), "save_none"), (bool, "save_bool"), (int, "save_long"), (float, "save_float"), (bytes, "save_bytes"),
+    (bytearray, "save_bytearray"), (pickle.PickleBuffer, "save_picklebuffer"), (str, "save_str"),
+    (tuple, "save_tuple"), (list, "save_list"), (dict, "save_dict"), (set, "save_set"),
+    (frozenset, "save_frozenset"), (FunctionType, "save_global"), (type, "save_type"),
+]  # fmt: skip
+
 
 class Storages:
     """The memory that tensors show, numbered as it is met."""
@@ -134,6 +143,10 @@ def pickler_of(pickle_module: Any) -> Any:
         )
 
     class TorchPickler(base):  # type: ignore[misc]
+        dispatch = (
+            {cls: getattr(base, name) for cls, name in _PYTHONS_TYPES} if base is pickle._Pickler else base.dispatch
+        )
+
         def __init__(self, file: Any, protocol: int, storages: Storages) -> None:
             super().__init__(file, protocol)
             self._storages = storages

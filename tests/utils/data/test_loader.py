@@ -152,8 +152,8 @@ def test_workers_that_are_sending_end_by_themselves() -> None:
     """Batches that do not fit into a pipe, which nobody will receive: the workers are not waited for and terminated."""
     loader: Any = iter(DataLoader(TensorDataset(torch.ones(64, 50_000)), 4, num_workers=2))
     next(loader)
-    processes = [worker.process for worker in loader.pool.workers]
-    loader.pool.close()
+    processes = loader._workers
+    loader._shutdown_workers()
     assert [process.exitcode for process in processes] == [0, 0]
 
 
@@ -270,7 +270,7 @@ import leafgrad.utils.data._utils.worker as worker
 worker.CHECK_INTERVAL = 0.2
 loader = iter(torch.utils.data.DataLoader(Numbers(torch), num_workers=2))
 next(loader)
-print(*[each.process.pid for each in loader.pool.workers], flush=True)
+print(*[each.pid for each in loader._workers], flush=True)
 time.sleep(100)
 """
 
@@ -324,3 +324,73 @@ class SaysTwo(IterableDataset[int]):
 
 def test_the_length_that_list_asks_for_is_not_held_against_a_dataset() -> None:
     assert len(list(DataLoader(SaysTwo()))) == 3  # a warning would be an error here
+
+
+class Repeated:
+    """The batches of a sampler again and again."""
+
+    def __init__(self, sampler: Any) -> None:
+        self.sampler = sampler
+
+    def __iter__(self) -> Any:
+        while True:
+            yield from self.sampler
+
+
+class ManyEpochs(DataLoader[Any]):
+    """As libraries derive loaders: one iterator, whose sampler does not end, for all epochs."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._DataLoader__initialized = False
+        self.batch_sampler = Repeated(self.batch_sampler)
+        self._DataLoader__initialized = True
+        self.iterator = super().__iter__()
+
+    def __len__(self) -> int:
+        return len(self.batch_sampler.sampler)  # type: ignore[union-attr]
+
+    def __iter__(self) -> Any:
+        for _ in range(len(self)):
+            yield next(self.iterator)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_loader_that_keeps_its_workers_by_a_sampler_without_end(workers: int) -> None:
+    loader = ManyEpochs(Samples(), 3, num_workers=workers)
+    for _ in range(2):
+        assert [batch.tolist() for batch in loader] == [[0, 1, 2], [3, 4, 5], [6, 7]]
+    with pytest.raises(ValueError, match="batch_sampler attribute should not be set after ManyEpochs is initialized"):
+        loader.batch_sampler = None
+    if workers:
+        iterator: Any = loader.iterator
+        assert len(iterator._workers) == 2
+        iterator._shutdown_workers()
+        assert not any(process.is_alive() for process in iterator._workers)
+
+
+class BareLoader:
+    """No DataLoader, and all that its iterators ask of one."""
+
+    _IterableDataset_len_called, _auto_collation, drop_last, generator, prefetch_factor = None, False, False, None, 2
+    pin_memory, timeout, persistent_workers, worker_init_fn, in_order = False, 0, False, None, True
+    _dataset_kind, _index_sampler, multiprocessing_context = 1, range(9), None
+    collate_fn = staticmethod(torch.tensor)
+
+    def __init__(self, workers: int) -> None:
+        self.dataset, self.num_workers = range(4), workers
+
+
+def test_iterators_take_other_loaders() -> None:
+    alone = torch.utils.data.dataloader._SingleProcessDataLoaderIter(BareLoader(0))
+    assert [int(each) for each in alone] == [0, 1, 2, 3]
+    helped = torch.utils.data.dataloader._MultiProcessingDataLoaderIter(BareLoader(1))
+    assert [int(each) for each in helped] == [0, 1, 2, 3]
+
+
+def test_the_start_method_can_be_set_later() -> None:
+    loader = DataLoader(Samples(), num_workers=1)
+    loader.multiprocessing_context = "spawn"
+    assert loader.multiprocessing_context.get_start_method() == "spawn"
+    with pytest.raises(ValueError, match="should specify a valid start method"):
+        loader.multiprocessing_context = "spoon"

@@ -21,7 +21,14 @@ from leafgrad.utils.data.sampler import BatchSampler, RandomSampler, Sampler, Se
 T_co = TypeVar("T_co", covariant=True)
 
 
-class EndlessSampler(Sampler[None]):
+class _DatasetKind:
+    """What a dataset is asked for: samples by their numbers, or one after the other."""
+
+    Map = 0
+    Iterable = 1
+
+
+class _InfiniteConstantSampler(Sampler[None]):
     """None forever: an iterable dataset is not asked for numbers."""
 
     def __iter__(self) -> Iterator[None]:
@@ -34,9 +41,14 @@ class DataLoader(Generic[T_co]):
 
     With `num_workers`, as many processes make the batches, each `prefetch_factor` in advance. The order of samples is
     that of the sampler, and it is PyTorch's for the same seed. `pin_memory` is taken; there is no device for it.
+
+    Loaders of other libraries, whose classes derive from this one, use attributes that begin with an underscore: these
+    have PyTorch's names, and so have those of the iterators below.
     """
 
-    _initialized = False
+    __initialized = False
+    __multiprocessing_context: Any = None
+    _iterator: Any = None
 
     def __init__(
         self,
@@ -67,15 +79,16 @@ class DataLoader(Generic[T_co]):
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
-        self.multiprocessing_context = checked_context(multiprocessing_context, num_workers)
+        self.multiprocessing_context = multiprocessing_context
         self.in_order = in_order
-        self.is_iterable = isinstance(dataset, IterableDataset)
-        check_sampling(self.is_iterable, batch_size, shuffle, sampler, batch_sampler, drop_last)
+        is_iterable = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if is_iterable else _DatasetKind.Map
+        check_sampling(is_iterable, batch_size, shuffle, sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
             batch_size = None
         if sampler is None:
-            if self.is_iterable:
-                sampler = EndlessSampler()
+            if is_iterable:
+                sampler = _InfiniteConstantSampler()
             else:
                 sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None and batch_sampler is None:
@@ -87,39 +100,63 @@ class DataLoader(Generic[T_co]):
         self.generator = generator
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
         self.persistent_workers = persistent_workers
-        self._initialized = True
-        self._iterator: Any = None
-        self._length_told: int | None = None  # what __len__ has said of an iterable dataset
-        warn_of_many_workers(num_workers)
+        self.__initialized = True
+        self._IterableDataset_len_called: int | None = None  # what __len__ has said of an iterable dataset
+        self.check_worker_number_rationality()
 
     def __setattr__(self, name: str, value: Any) -> None:
         fixed = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
-        if self._initialized and name in fixed:
+        if self.__initialized and name in fixed:
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
     @property
+    def multiprocessing_context(self) -> Any:
+        """How workers are started: a context of multiprocessing, or None for its default."""
+        return self.__multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        self.__multiprocessing_context = checked_context(context, self.num_workers)
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
     def _index_sampler(self) -> Any:
-        return self.sampler if self.batch_sampler is None else self.batch_sampler
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def _get_iterator(self) -> Any:
+        return _SingleProcessDataLoaderIter(self) if self.num_workers == 0 else _MultiProcessingDataLoaderIter(self)
 
     def __iter__(self) -> Iterator[T_co]:
-        if self.num_workers == 0:
-            return _SingleProcessDataLoaderIter(self)
-        if not self.persistent_workers:
-            return _MultiProcessingDataLoaderIter(self)
+        if not self.persistent_workers or self.num_workers == 0:
+            return self._get_iterator()  # type: ignore[no-any-return]
         if self._iterator is None:
-            self._iterator = _MultiProcessingDataLoaderIter(self)
+            self._iterator = self._get_iterator()
         else:
-            self._iterator.restart()
+            self._iterator._reset(self)
         return self._iterator  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
-        if not self.is_iterable:
+        if self._dataset_kind == _DatasetKind.Map:
             return len(self._index_sampler)
-        length = self._length_told = len(self.dataset)
+        length = self._IterableDataset_len_called = len(self.dataset)
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+
+    def check_worker_number_rationality(self) -> None:
+        """check_worker_number_rationality(): warn of more workers than the machine can run at a time."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if self.num_workers > cores:
+            errors.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {cores}, which is smaller than what this DataLoader is going to "
+                "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower the worker number to avoid potential slowness/freeze if necessary."
+            )
 
 
 # -- iterators --------------------------------------------------------------------------------------------------------
@@ -128,12 +165,15 @@ class DataLoader(Generic[T_co]):
 class _BaseDataLoaderIter:
     """One epoch of a loader, or with persistent workers one after the other."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
-        self.loader = loader
-        self.numbers = iter(loader._index_sampler)
-        self.base_seed = drawn_seed(loader.generator)  # in this order, which is PyTorch's
-        self.yielded = 0
-        self.length_told = loader._length_told  # list(loader) asks for the length when this is already there
+    def __init__(self, loader: Any) -> None:
+        self._dataset = loader.dataset
+        self._index_sampler = loader._index_sampler
+        self._num_workers = loader.num_workers
+        self._sampler_iter = iter(self._index_sampler)
+        self._base_seed = drawn_seed(loader.generator)  # in this order, which is PyTorch's
+        self._num_yielded = 0
+        # list(loader) asks for the length when this is already there
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
         if loader.pin_memory:
             errors.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
@@ -144,22 +184,31 @@ class _BaseDataLoaderIter:
         return self
 
     def __len__(self) -> int:
-        return len(self.loader._index_sampler)
+        return len(self._index_sampler)
 
-    def next_batch(self) -> Any:
+    def _reset(self, loader: Any) -> None:
+        """Begin an epoch."""
+        self._sampler_iter = iter(self._index_sampler)
+        self._num_yielded = 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
+
+    def _next_data(self) -> Any:
         raise NotImplementedError
 
     def __next__(self) -> Any:
-        batch = self.next_batch()
-        self.yielded += 1
-        told = self.length_told
-        if told is not None and self.yielded > told:
+        batch = self._next_data()
+        self._num_yielded += 1
+        told = self._IterableDataset_len_called
+        if told is not None and self._num_yielded > told:
             text = (
-                f"Length of IterableDataset {self.loader.dataset} was reported to be {told}(when accessing "
-                f"len(dataloader)), but {self.yielded} samples have been fetched. "
+                f"Length of IterableDataset {self._dataset} was reported to be {told}(when accessing "
+                f"len(dataloader)), but {self._num_yielded} samples have been fetched. "
             )
-            if self.loader.num_workers:
-                text += "Each worker has a copy of the dataset: get_worker_info() tells it which part is its own."
+            if self._num_workers:
+                text += (
+                    "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                    "IterableDataset replica at each worker: get_worker_info() tells it which part is its own."
+                )
             errors.warn(text)
         return batch
 
@@ -170,71 +219,80 @@ class _BaseDataLoaderIter:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """Batches made when they are asked for."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        batched = loader.batch_sampler is not None
-        self.fetcher = fetcher_of(loader.dataset, loader.is_iterable, batched, loader.collate_fn, loader.drop_last)
+        is_iterable = loader._dataset_kind == _DatasetKind.Iterable
+        batched = loader._auto_collation
+        self._dataset_fetcher = fetcher_of(loader.dataset, is_iterable, batched, loader.collate_fn, loader.drop_last)
 
-    def next_batch(self) -> Any:
-        return self.fetcher.fetch(next(self.numbers))
+    def _next_data(self) -> Any:
+        return self._dataset_fetcher.fetch(next(self._sampler_iter))
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Batches made by workers, in advance, and handed out in order."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
+    def __init__(self, loader: Any) -> None:
         super().__init__(loader)
+        self._persistent_workers = loader.persistent_workers
         job = Job(
             loader.dataset,
-            loader.is_iterable,
-            loader.batch_sampler is not None,
+            loader._dataset_kind == _DatasetKind.Iterable,
+            loader._auto_collation,
             loader.collate_fn,
             loader.drop_last,
-            self.base_seed,
+            self._base_seed,
             loader.worker_init_fn,
             loader.num_workers,
         )
         context = loader.multiprocessing_context or multiprocessing.get_context()
-        self.pool = WorkerPool(job, context, loader.prefetch_factor or 2, loader.timeout, loader.in_order)
-        self.fill()
+        self._pool = WorkerPool(job, context, loader.prefetch_factor or 2, loader.timeout, loader.in_order)
+        super()._reset(loader)
+        self._fill()
 
-    def fill(self) -> None:
-        """Begin an epoch: ask for the batches that are made in advance."""
-        self.numbers = iter(self.loader._index_sampler)
-        self.yielded = 0
-        for _ in range(self.pool.prefetch * self.loader.num_workers):
-            self.ask()
+    @property
+    def _workers(self) -> list[Any]:
+        """The processes."""
+        return [worker.process for worker in self._pool.workers]
 
-    def restart(self) -> None:
-        self.length_told = self.loader._length_told
-        self.pool.resume()
-        self.fill()
+    def _reset(self, loader: Any) -> None:
+        self._pool.resume()
+        super()._reset(loader)
+        self._fill()
 
-    def ask(self) -> None:
+    def _fill(self) -> None:
+        """Ask for the batches that are made in advance."""
+        for _ in range(self._pool.prefetch * self._num_workers):
+            self._try_put_index()
+
+    def _try_put_index(self) -> None:
         """Give the next numbers to a worker, if there are any."""
-        if self.pool.has_workers():
-            for index in self.numbers:
-                self.pool.give(index)
+        if self._pool.has_workers():
+            for index in self._sampler_iter:
+                self._pool.give(index)
                 break
 
-    def next_batch(self) -> Any:
+    def _next_data(self) -> Any:
         try:
-            found = self.pool.next_result(self.ask)
+            found = self._pool.next_result(self._try_put_index)
         except StopIteration:
-            if not self.loader.persistent_workers:
-                self.pool.close()
+            if not self._persistent_workers:
+                self._shutdown_workers()
             raise
         except BaseException:
-            self.pool.close()
+            self._shutdown_workers()
             raise
-        self.ask()
+        self._try_put_index()
         if isinstance(found, Failure):
             found.reraise()
         return found
 
+    def _shutdown_workers(self) -> None:
+        self._pool.close()
+
     def __del__(self) -> None:
-        if (pool := getattr(self, "pool", None)) is not None:
-            pool.close()
+        if "_pool" in vars(self):
+            self._shutdown_workers()
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------
@@ -299,12 +357,3 @@ def checked_context(context: Any, num_workers: int) -> Any:
             f"but got multiprocessing_context={context}"
         )
     return context
-
-
-def warn_of_many_workers(count: int) -> None:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if count > cores:
-        errors.warn(
-            f"This DataLoader will create {count} worker processes in total. Our suggested max number of worker in "
-            f"current system is {cores}, which is smaller than what this DataLoader is going to create."
-        )
