@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 KNOWN = (
@@ -92,7 +92,8 @@ def check_device(wanted: Any) -> None:
             raise refused(str(found), found.type)
 
 
-made: Any = tuple.__new__  # of a shape, which needs no look: `made(Size, shape)`
+# Of a shape, which needs no look: `made(Size, shape)`.
+made: Callable[[type[Size], Iterable[int]], Size] = tuple.__new__
 
 
 def checked_size(size: Any, place: int) -> int:

@@ -446,3 +446,12 @@ def test_dtypes_of_products_in_batches():
         RuntimeError, match="Input dtypes must be the same, got: input double, batch1: float, batch2: f"
     ):
         torch.baddbmm(torch.ones(1, 2, 2, dtype=F64), torch.ones(1, 2, 2), torch.ones(1, 2, 2))
+
+
+def test_inverses_that_do_not_exist_are_refused():
+    with pytest.raises(torch.linalg.LinAlgError, match="^cholesky_inverse: The diagonal element 2 is zero"):
+        torch.cholesky_inverse(torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
+    with pytest.raises(torch.linalg.LinAlgError, match=r"\(Batch element 1\): The diagonal element 1 is zero"):
+        torch.cholesky_inverse(torch.stack([torch.eye(2), torch.zeros(2, 2)]))
+    with pytest.raises(RuntimeError, match="rtol tensor of complex type is not supported"):
+        torch.linalg.pinv(torch.eye(2), rtol=torch.tensor(1j))

@@ -50,7 +50,7 @@ def in_place_method(name: str, entry: Any, is_operator: bool = False) -> Callabl
     operation = entry if entry.in_place is True else entry.in_place
     if not isinstance(operation, (Operation, Composite)):
         own = method_form(name, operation, entry.declaration.forms)
-        return leaving_to_other(own) if is_operator else own  # type: ignore[no-any-return]
+        return leaving_to_other(own) if is_operator else own
     function = entry.function
 
     def general(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -45,7 +45,7 @@ class Added(Family, family=True):
     shows: dict[str, Any] = {"beta": ..., "alpha": ...}
     in_place = True
     in_place_function: Any = False
-    out = True
+    out: Any = True
 
     def vjp_input(g: A, beta: A) -> A:
         return by(beta, g)

@@ -123,7 +123,7 @@ class Product(Family, family=True):
     jvp = "product"
     vmap = batched_product
     flops: Any = flops_of_product
-    out = True
+    out: Any = True
 
 
 @op

@@ -30,7 +30,7 @@ from leafgrad.ops.linalg.matrices import (
     times,
 )
 from leafgrad.ops.linalg.spectra import linalg_svd
-from leafgrad.ops.linalg.triangular import triangular, turned
+from leafgrad.ops.linalg.triangular import no_inverse, triangular, turned
 from leafgrad.ops.pointwise.convert import conj, imag_part
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import is_half, raw
@@ -185,24 +185,18 @@ class linalg_inv_ex(OfMatrices):
         check_floats("linalg.inv", A)
         found = linalg_inv_ex.record(A)
         if check_errors:
-            check_success(found[1], _no_inverse, "linalg.inv_ex")
+            check_success(found[1], no_inverse, "linalg.inv_ex")
         return linalg_inv_ex.result_type(found)  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A) -> A:
         return -times(turned(out), g[0], turned(out))
 
 
-def _no_inverse(k: int) -> str:
-    return (
-        f"The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular."
-    )
-
-
 @composite(squares, public_name="", places=("linalg.inv",), out=True, exempt=NO_HALF, autocast="float32")
 def linalg_inv(A: Tensor) -> Tensor:
     """linalg.inv(A): the inverse of a square matrix."""
     result, info = linalg_inv_ex.function(A)
-    check_success(info, _no_inverse, "linalg.inv")
+    check_success(info, no_inverse, "linalg.inv")
     return result
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors, return_types
+from leafgrad._core.tensor import is_batched, wrap
 from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.linalg.matrices import (
     OfMatrices,
@@ -17,6 +18,7 @@ from leafgrad.ops.linalg.matrices import (
     check_kernel,
     check_same_dtype,
     check_square,
+    check_success,
     dominant,
     in_columns,
     times,
@@ -228,6 +230,12 @@ class cholesky_solve(OfMatrices):
     )
 
 
+def no_inverse(k: int) -> str:
+    return (
+        f"The diagonal element {k} is zero, the inversion could not be completed because the input matrix is singular."
+    )
+
+
 @op
 class cholesky_inverse(OfMatrices):
     """cholesky_inverse(L, upper=False): the inverse of L L*, or of L* L, if L is upper."""
@@ -246,6 +254,10 @@ class cholesky_inverse(OfMatrices):
     def call(input: Tensor, upper: bool = False) -> Tensor:
         check_square("cholesky_inverse", input)
         check_kernel("cholesky_inverse_out_cpu", input)
+        if not is_batched(input.array) and input.array.size:
+            zeros = np.diagonal(input.array, 0, -2, -1) == 0
+            info = np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0)
+            check_success(wrap(np.asarray(info)), no_inverse, "cholesky_inverse")
         return cholesky_inverse.record(input, upper)
 
     def vjp(g: A, input: A, out: A, upper: A) -> A:

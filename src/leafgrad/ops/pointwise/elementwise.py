@@ -296,7 +296,7 @@ class Binary(Family, family=True):
     takes = ("Tensor | Number", "Tensor | Number")
     apply: Any = staticmethod(broadcast_binary)
     in_place = True
-    out = CASTS
+    out: Any = CASTS
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:

@@ -42,7 +42,7 @@ class Reduction(Family, family=True):
 
     saved_as = {"dims": "dim", "input_shape": ""}
     vmap: Any = "dims"
-    out = True
+    out: Any = True
     silent = True
 
 

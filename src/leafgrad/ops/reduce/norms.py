@@ -108,7 +108,7 @@ class vector_norm(Family):
             first = "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
             raise errors.mistake(RuntimeError, first)
         x = as_checked(x, dtype)
-        order, shape = float(ord), x.array.shape  # type: ignore[arg-type]
+        order, shape = float(ord), x.array.shape
         dims = dims_of(dim, len(shape))
         if (order < 0 or order == math.inf) and count_of(shape, dims) == 0:
             what = f"linalg.vector_norm cannot compute the {order:g} norm on "
