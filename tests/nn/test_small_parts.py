@@ -1,5 +1,8 @@
 """Small parts of nn: gradients of convolutions, losses by number, options, arguments of factories."""
 
+import gc
+import warnings
+
 import pytest
 
 import leafgrad
@@ -83,3 +86,116 @@ def test_bags_of_what_is_no_index():
 def test_classes_that_are_not_there():
     with pytest.raises(RuntimeError, match="target out of range"):
         F.multi_margin_loss(leafgrad.ones(2, 3), leafgrad.tensor([0, 3]))
+
+
+def test_modules_are_not_copied_by_to():
+    layer = nn.Linear(2, 2)
+    for args, kwargs in (
+        (("cpu",), {"copy": False}),
+        (("cpu", leafgrad.float64, False, True), {}),
+        ((leafgrad.float64, False, True), {}),
+    ):
+        with pytest.raises(RuntimeError, match=r"\.to\(\) does not accept copy argument"):
+            layer.to(*args, **kwargs)
+    assert layer.to("cpu", leafgrad.float64, True).weight.dtype is leafgrad.float64
+
+
+def test_buffers_are_assigned_by_the_registering_method_of_the_class():
+    class Old(nn.Module):
+        def register_buffer(self, name, value):  # as before there was `persistent`
+            super().register_buffer(name, value)
+
+    module = Old()
+    module.kept = nn.Buffer(leafgrad.ones(1))
+    assert list(module.state_dict()) == ["kept"]
+    with pytest.raises(RuntimeError, match="without the persistent parameter is not allowed"):
+        module.other = nn.Buffer(leafgrad.ones(1), persistent=False)
+    module.plain = 5
+    with pytest.raises(KeyError, match="attribute 'plain' already exists"):
+        module.plain = nn.Buffer(leafgrad.ones(1))
+
+
+def test_loading_leaves_no_cycle_of_references():
+    layer = nn.Linear(2, 2)
+    state = layer.state_dict()
+    gc.collect()
+    gc.disable()
+    try:
+        layer.load_state_dict(state)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_storages_of_shared_modules_are_shared():
+    layer = nn.Linear(2, 2)
+    assert not layer.weight.untyped_storage().is_shared()
+    layer.share_memory()
+    assert all(p.untyped_storage().is_shared() for p in layer.parameters())
+
+
+def test_instance_norms_of_ones_own():
+    class OfTwo(nn.modules.instancenorm._InstanceNorm):
+        def _get_no_batch_dim(self):
+            return 2
+
+        def _check_input_dim(self, input):
+            pass
+
+    x = leafgrad.randn(3, 4)
+    assert leafgrad.equal(OfTwo(3)(x), nn.InstanceNorm1d(3)(x))
+    assert leafgrad.equal(OfTwo(3)(x[None]), nn.InstanceNorm1d(3)(x[None]))
+
+
+def test_transformers_of_no_sequences():
+    layer = nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
+    out = layer(leafgrad.rand(0, 5, 8), leafgrad.rand(0, 4, 8))
+    out.sum().backward()
+    assert out.shape == (0, 5, 8) and not layer.linear1.weight.grad.any()
+    assert nn.MultiheadAttention(8, 2)(*[leafgrad.rand(5, 0, 8)] * 3)[1].shape == (0, 5, 5)
+
+
+@pytest.mark.parametrize("align", [True, False])
+def test_grids_of_one_place_are_warned_of(align):
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        F.affine_grid(leafgrad.zeros(1, 2, 3), (1, 1, 2, 1), align_corners=align)
+    assert ["unit-size grids" in str(warning.message) for warning in given] == [True] * align
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_sizes_beyond_all_integers_are_refused(mode):
+    with pytest.raises(RuntimeError, match="cannot be converted to type int64_t without overflow"):
+        F.interpolate(leafgrad.ones(1, 1, 16, 16), scale_factor=1e20, mode=mode)
+
+
+def test_windows_that_do_not_fit_into_what_is_folded():
+    with pytest.raises(RuntimeError, match=r"sliding blocks as \(-4, -3\), which is too small"):
+        F.fold(leafgrad.zeros(1, 12, 12), (4, 5), 2, dilation=8)
+
+
+def test_padding_gets_no_gradient_even_of_nan():
+    weight = leafgrad.ones(4, 3, requires_grad=True)
+    indices = leafgrad.tensor([[1, 2], [2, 0]])
+    for options in ({}, {"scale_grad_by_freq": True}):
+        weight.grad = None
+        rows = F.embedding(indices, weight, padding_idx=2, **options)
+        rows.backward(leafgrad.where(indices.eq(2)[..., None], float("nan"), 1.0).expand(2, 2, 3))
+        assert weight.grad.sum(1).tolist() == [3, 3, 0, 0]
+    with pytest.raises(RuntimeError, match="within the number of embeddings, -4 through 3, but got 4"):
+        F.embedding_bag(indices, weight, padding_idx=4)
+
+
+def test_results_of_activations_are_written_into_out():
+    x, out = leafgrad.randn(2, 3), leafgrad.empty(0)
+    for function in (F.logsigmoid, F.softplus, F.gelu):
+        assert function(x, out=out) is out and leafgrad.equal(out, function(x))
+
+
+def test_running_statistics_have_no_tangents():
+    x, mean, variance = leafgrad.randn(3, 2, 5), leafgrad.zeros(2), leafgrad.ones(2)
+    forward = leafgrad.autograd.forward_ad
+    with forward.dual_level():
+        F.batch_norm(x, forward.make_dual(mean, mean), variance)
+        with pytest.raises(RuntimeError, match="not differentiable wrt running_mean and running_var"):
+            F.batch_norm(forward.make_dual(x, x), forward.make_dual(mean, mean), variance)

@@ -47,6 +47,12 @@ def embedding_bag(
     else:
         starts = _starts(offsets, input.numel(), include_last_offset)
     indices = input.reshape(-1)
+    rows_given = weight.shape[0]
+    if padding_idx is not None and not -rows_given <= padding_idx < rows_given:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, -{rows_given} through {rows_given - 1}, but got "
+            f"{padding_idx}"
+        )
     own = tables.shown_padding(padding_idx, weight)
     rows = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:

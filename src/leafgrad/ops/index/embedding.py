@@ -8,8 +8,10 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.inplace import count_change
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import LONG_OR_INT, check_index, index_sum, outside, take_at
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -61,13 +63,13 @@ class embedding(Family):
 
     def vjp_weight(g: A, indices: A, weight_shape: A, padding_idx: A, by_frequency: A) -> A:
         at = raw(indices)
-        if padding_idx is not None or by_frequency:
+        if by_frequency:
             factors = np.ones(at.shape, g.array.dtype if isinstance(g, TensorBase) else g.dtype)
-            if by_frequency:
-                factors /= np.bincount(at.reshape(-1), minlength=weight_shape[0])[at]
-            if padding_idx is not None:
-                factors[at == padding_idx] = 0
+            factors /= np.bincount(at.reshape(-1), minlength=weight_shape[0])[at]
             g = g * factors[..., None]
+        if padding_idx is not None:  # also if its gradient is nan
+            padding = (at == padding_idx)[..., None]
+            g = where(wrap(padding) if isinstance(g, TensorBase) else padding, zero_like(g), g)
         return index_sum(g, weight_shape, 0, 1, at)
 
     def vmap(batch: A, weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:

@@ -11,7 +11,7 @@ from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.tensor import TensorBase, is_batched
-from leafgrad._core.thread_state import silence_numpy
+from leafgrad._core.thread_state import shared_modes, silence_numpy, state
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.loss.options import refuse_gradient
@@ -28,6 +28,7 @@ from leafgrad.ops.normalization.standardize import (
     scaled_channels,
     standardize,
 )
+from leafgrad.ops.out import has_tangent
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, is_half
 from leafgrad.ops.registry import Family, composite, op
@@ -43,6 +44,7 @@ class batch_norm(Normalization):
     dimension 1, each with the mean 0 and the variance 1, then times weight plus bias. In training these are the mean
     and the variance of the input, and the running ones follow them; otherwise the running ones."""
 
+    row_major = False
     node_name = "NativeBatchNormBackward0"
     shows = {"training": True}
     aten = "native_batch_norm"
@@ -65,6 +67,7 @@ class batch_norm(Normalization):
         if not input.array.size:
             return of_nothing(input, weight, bias)
         wrap_dim(1, input.array.ndim)  # which must be there
+        refuse_tangents(input, running_mean, running_var)
         if not training:
             return batch_norm_evaluated.call(input, weight, bias, running_mean, running_var, eps)
         refuse_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
@@ -215,6 +218,16 @@ def check_sizes(input: TensorBase, training: bool, **parameters: Any) -> None:
             )
         if parameter is None and not training and name.startswith("running"):
             raise errors.mistake(RuntimeError, f"{name} must be defined in evaluation mode")
+
+
+def refuse_tangents(input: TensorBase, *running: Any) -> None:
+    """Forward mode does not go through running statistics."""
+    if shared_modes and state.forward_mode and has_tangent(input):
+        if any([each is not None and has_tangent(each) for each in running]):
+            raise RuntimeError(
+                "batch_norm is not differentiable wrt running_mean and running_var, they cannot have forward grad "
+                "defined"
+            )
 
 
 def check_kinds(input: TensorBase, weight: Any, bias: Any, *running: Any) -> None:

@@ -103,6 +103,7 @@ class group_norm(Normalization):
     """group_norm(input, num_groups, weight=None, bias=None, eps=1e-05): the channels, dimension 1, in groups, each of
     which is standardized by itself; weight and bias are those of channels."""
 
+    row_major = False
     node_name = "NativeGroupNormBackward0"
     shows = {
         "N": lambda node: counted_in_groups(node)[0],
@@ -169,7 +170,7 @@ class rows_by_rms(Family):
     options = ("shape", "eps")
     finds = "rate"  # one over the root of the mean of squares
     public_name = ""
-    row_major = True
+    follows_layout = True
     refuses = (BOOL, INTEGER)
     reference = lambda torch, x, weight, shape, eps: torch.nn.functional.rms_norm(x, shape, weight, eps)
     node_name = f"MulBackward0({WITHOUT_WEIGHT}, weight)"
