@@ -99,3 +99,14 @@ def test_pruning_no_channel_draws_no_numbers():
     drawn = leafgrad.rand(1)
     leafgrad.manual_seed(0)
     assert drawn == leafgrad.rand(1)
+
+
+@pytest.mark.parametrize("register", [parametrizations.weight_norm, parametrizations.orthogonal])
+def test_transferred_parametrizations_have_their_originals_in_common(register):
+    source, target = register(nn.Linear(3, 3)), nn.Linear(3, 3)
+    parametrize.transfer_parametrizations_and_params(source, target)
+    ours, theirs = list(source.parameters()), list(target.parameters())
+    assert [any(own is other for other in theirs) for own in ours] == [
+        name != "bias" for name, _ in source.named_parameters()
+    ]
+    assert leafgrad.equal(source.weight, target.weight)

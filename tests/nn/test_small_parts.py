@@ -199,3 +199,38 @@ def test_running_statistics_have_no_tangents():
         F.batch_norm(x, forward.make_dual(mean, mean), variance)
         with pytest.raises(RuntimeError, match="not differentiable wrt running_mean and running_var"):
             F.batch_norm(forward.make_dual(x, x), forward.make_dual(mean, mean), variance)
+
+
+def encoder(**options):
+    leafgrad.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    return nn.TransformerEncoder(layer, 2, **options).eval()
+
+
+def test_evaluated_encoders_forget_what_is_padding():
+    x, padding = leafgrad.randn(3, 3, 4), leafgrad.tensor([[0, 1, 1], [1, 1, 1], [0, 0, 0]]).bool()
+    with leafgrad.no_grad():
+        out = encoder()(x, src_key_padding_mask=padding)
+        assert out[padding].eq(0).all() and leafgrad.allclose(out[2], encoder()(x[2:])[0])
+        unchecked = encoder(mask_check=False)(x[:1], src_key_padding_mask=padding[:1].flip(1))
+        assert leafgrad.equal(unchecked, encoder()(x[:1], src_key_padding_mask=padding[:1]))
+        with pytest.raises(RuntimeError, match="at least one constituent tensor should have non-zero numel"):
+            encoder()(x[1:2], src_key_padding_mask=padding[1:2])
+
+
+def test_queries_without_keys_find_nan_in_evaluation_only():
+    attention, x = nn.MultiheadAttention(4, 2, batch_first=True).eval(), leafgrad.randn(2, 3, 4)
+    padding = leafgrad.tensor([[1, 1, 1], [0, 0, 1]]).bool()
+    mask = leafgrad.tensor([[True], [False], [False]]).expand(3, 3)
+    find = lambda **masks: attention(x, x, x, need_weights=False, **masks)[0].isnan().all(-1).tolist()
+    with leafgrad.no_grad():
+        assert find(key_padding_mask=padding) == [[True] * 3, [False] * 3]
+        assert find(attn_mask=mask) == [[True, False, False]] * 2
+        heads = mask.expand(4, 3, 3)  # for each of the sequences and heads
+        assert find(key_padding_mask=padding, attn_mask=heads) == [[True] * 3, [True, False, False]]
+        summands = leafgrad.zeros(3, 3).masked_fill(mask, -leafgrad.inf)
+        assert find(attn_mask=summands) == [[False] * 3] * 2
+        layers = encoder(enable_nested_tensor=False)
+        assert layers(x, src_key_padding_mask=padding)[0].isnan().all()
+        assert layers(x, mask=summands).isnan().all(-1).tolist() == [[True] * 3] * 2
+    assert not leafgrad.tensor(find(key_padding_mask=padding)).any()

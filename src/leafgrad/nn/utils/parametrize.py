@@ -170,7 +170,7 @@ def _make_class(module: Module) -> None:
             "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
         )
 
-    body: dict[str, Any] = {"__getstate__": __getstate__}
+    body: dict[str, Any] = {"__getstate__": __getstate__, "__module__": ParametrizationList.__module__}
     if not hasattr(before, "__deepcopy__"):
         body["__deepcopy__"] = __deepcopy__
     module.__class__ = type(f"Parametrized{before.__name__}", (before,), body)
@@ -296,7 +296,7 @@ def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
     """transfer_parametrizations_and_params(from_module, to_module, tensor_name=None): the same parametrizations on
-    another module, with the same values."""
+    another module, which has the originals in common with the first one."""
     if not is_parametrized(from_module):
         return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]
@@ -305,7 +305,7 @@ def transfer_parametrizations_and_params(
             setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
         for parametrization in from_module.parametrizations[name]:
             register_parametrization(to_module, name, parametrization)
-        theirs: Any = to_module.parametrizations[name]
-        for own, other in zip(theirs._originals(), from_module.parametrizations[name]._originals(), strict=True):
-            own.data = other.detach()
+        source, target = from_module.parametrizations[name], to_module.parametrizations[name]
+        for place in [n for n, _ in (*source.named_parameters(recurse=False), *source.named_buffers(recurse=False))]:
+            setattr(target, place, getattr(source, place))
     return to_module
