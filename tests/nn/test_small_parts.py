@@ -20,6 +20,7 @@ def test_gradients_of_convolutions(dims):
     y = getattr(F, f"conv{dims}d")(x, weight, None, *options)
     g = leafgrad.randn(y.shape)
     expected = leafgrad.autograd.grad(y, (x, weight), g)
+    assert F.grad is gradients
     of_input = getattr(gradients, f"conv{dims}d_input")(x.shape, weight, g, *options)
     of_weight = getattr(gradients, f"conv{dims}d_weight")(x, weight.shape, g, *options)
     assert leafgrad.allclose(of_input, expected[0], 1e-5, 1e-5)
@@ -234,3 +235,59 @@ def test_queries_without_keys_find_nan_in_evaluation_only():
         assert layers(x, src_key_padding_mask=padding)[0].isnan().all()
         assert layers(x, mask=summands).isnan().all(-1).tolist() == [[True] * 3] * 2
     assert not leafgrad.tensor(find(key_padding_mask=padding)).any()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "bias", "message"),
+    [
+        (leafgrad.float64, True, r"Input type \(double\) and bias type \(float\) should be the same"),
+        (leafgrad.int64, True, r"Input type \(long int\) and bias type \(float\) should be the same"),
+        (leafgrad.float64, False, "expected scalar type Double but found Float"),
+        (leafgrad.complex64, False, r"Input type \(CPUComplexFloatType\) and weight type \(torch.FloatTensor\) should"),
+    ],
+)
+def test_convolutions_of_another_dtype_speak_of_the_bias_first(dtype, bias, message):
+    with pytest.raises(RuntimeError, match=message):
+        nn.Conv2d(1, 1, 1, bias=bias)(leafgrad.ones(1, 1, 2, 2, dtype=dtype))
+    if dtype is leafgrad.float64:
+        with pytest.raises(RuntimeError, match="expected scalar type Double but found Float"):
+            nn.ConvTranspose2d(1, 1, 1, bias=bias)(leafgrad.ones(1, 1, 2, 2, dtype=dtype))
+
+
+@pytest.mark.parametrize("norm", [nn.LayerNorm(4), nn.GroupNorm(2, 3 + 1), nn.BatchNorm1d(4)])
+def test_norms_of_another_dtype(norm):
+    x = leafgrad.ones(2, 4)
+    with pytest.raises(RuntimeError, match=r"mixed dtype \(CPU\): all inputs must share same datatype"):
+        norm(x.double())
+    assert norm(x.half()).dtype is leafgrad.float16
+    norm.bias.data = norm.bias.data.double()
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found Double"):
+        norm(x)
+    with pytest.raises(RuntimeError, match=r"mixed dtype \(CPU\): expect parameter to have scalar type of Float"):
+        norm(x.half())
+
+
+def test_indices_of_embeddings_are_integers_even_if_there_are_none():
+    for table in (nn.Embedding(3, 2), nn.EmbeddingBag(3, 2)):
+        for indices, name in ((leafgrad.zeros(0, 2), "torch.FloatTensor"), (leafgrad.ones(1, 2).bool(), "CPUBoolType")):
+            with pytest.raises(RuntimeError, match=f"scalar types: Long, Int; but got {name} instead"):
+                table(indices)
+
+
+def test_channels_are_not_dropped_where_nothing_is():
+    with pytest.warns(UserWarning, match="Received a 1-D input"):
+        assert F.dropout2d(leafgrad.ones(5), 0.0).shape == (5,)
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        F.dropout2d(leafgrad.ones(5), 0.5)
+
+
+def test_pools_of_shapes_and_dtypes_that_they_do_not_take():
+    with pytest.raises(RuntimeError, match="Expected 3D or 4D tensor, but got"):
+        F.fractional_max_pool2d(leafgrad.ones(1, 2, 4, 6, 6), 2, 3)
+    with pytest.raises(NotImplementedError, match="not implemented for 'ComplexFloat'"):
+        F.fractional_max_pool2d(leafgrad.ones(2, 4, 6, 6, dtype=leafgrad.complex64), 2, 3)
+    indices = leafgrad.zeros(1, 1, 2, 2, dtype=leafgrad.int64)
+    with pytest.raises(NotImplementedError, match="\"max_unpool2d\" not implemented for 'Long'"):
+        F.max_unpool2d(indices, indices, 2)
+    with pytest.raises(RuntimeError, match="non-zero size for non-batch dimensions"):
+        F.max_unpool2d(leafgrad.ones(1, 0, 2, 2), indices[:, :0], 2)

@@ -114,12 +114,8 @@ def _check_bags(
     if input.ndim not in (1, 2):
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
     for t in (input, offsets):
-        if t is not None and t.array.dtype not in (np.int32, np.int64):
-            raise errors.mistake(
-                RuntimeError,
-                "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
-                f"got {t.type()} instead (while checking arguments for embedding_bag)",
-            )
+        if t is not None:
+            tables.check_indices(t, "embedding_bag")
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and (by_frequency or sparse):

@@ -242,6 +242,9 @@ def fractional_starts(samples: Array, size: int, window: int, count: int) -> Arr
 def check_fractional(input: Any, samples: Any, kernel_size: Ints, output_size: Ints) -> None:
     dims, shape = len(kernel_size), input.array.shape
     name = f"fractional_max_pool{dims}d{'_out' * (dims == 3)}()"
+    if len(shape) not in (dims + 1, dims + 2):
+        raise refused(f"{name}: Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(shape)}", ("input", input))
+    refuse(f"fractional_max_pool{dims}d_out_frame", input, COMPLEX)
     batched = len(shape) == dims + 2
     for dim in range(batched, len(shape)):
         if shape[dim] == 0:
@@ -342,6 +345,14 @@ def check_unpool(input: Any, indices: Any, size: Ints) -> None:
             f"tensor with shape: {list(at.shape)}",
             ("input", input), ("indices", indices),
         )  # fmt: skip
+    for dim in range(x.ndim - dims - 1, x.ndim):
+        if x.shape[dim] == 0:
+            raise refused(
+                f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for non-batch "
+                f"dimensions, but got {list(x.shape)} with dimension {dim} being empty.",
+                ("input", input),
+            )
+    refuse(f"max_unpool{dims}d", input, BOOL, COMPLEX, INTEGER)
     wrong = at[(at < 0) | (at >= prod(size))]
     if wrong.size:
         volume = "x".join([str(n) for n in size])

@@ -9,8 +9,9 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.inplace import count_change
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._dtypes import type_name
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.index.gather import LONG_OR_INT, check_index, index_sum, outside, take_at
+from leafgrad.ops.index.gather import LONG_OR_INT, index_sum, outside, take_at
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, op
@@ -45,9 +46,7 @@ class embedding(Family):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Tensor:
-        check_index(input, LONG_OR_INT,
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            "torch.{}Tensor instead (while checking arguments for embedding)")  # fmt: skip
+        check_indices(input, "embedding")
         if weight.array.ndim != 2:
             raise errors.mistake(RuntimeError, "'weight' must be 2-D", ("weight", errors.describe(weight)))
         if sparse:
@@ -84,6 +83,17 @@ class embedding(Family):
         S(t(dtype="int64", low=0, high=3), t(3, 2)),
         S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
     ]
+
+
+def check_indices(indices: Any, name: str) -> None:
+    """The indices of rows must be integers, also if there are none."""
+    if indices.array.dtype not in LONG_OR_INT:
+        raise errors.mistake(
+            RuntimeError,
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{type_name(indices.dtype)} instead (while checking arguments for {name})",
+            ("indices", errors.describe(indices)),
+        )
 
 
 def shown_padding(padding_idx: int | None, weight: TensorBase) -> int | None:

@@ -12,7 +12,6 @@ from leafgrad._core.bind import execute
 from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import shared_modes, silence_numpy, state
-from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.loss.options import refuse_gradient
 from leafgrad.ops.normalization.layer_norm import statistics
@@ -30,7 +29,7 @@ from leafgrad.ops.normalization.standardize import (
 )
 from leafgrad.ops.out import has_tangent
 from leafgrad.ops.pointwise.elementwise import rsqrt
-from leafgrad.ops.reduce.common import F32, is_half
+from leafgrad.ops.reduce.common import refused
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Tensor
@@ -62,10 +61,11 @@ class batch_norm(Normalization):
         eps: float,
         cudnn_enabled: bool,
     ) -> Tensor:
+        if not input.array.size:
+            check_kinds(input, weight, bias, running_mean, running_var)
+            return of_nothing(input, weight, bias)
         check_sizes(input, training, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
         check_kinds(input, weight, bias, running_mean, running_var)
-        if not input.array.size:
-            return of_nothing(input, weight, bias)
         wrap_dim(1, input.array.ndim)  # which must be there
         refuse_tangents(input, running_mean, running_var)
         if not training:
@@ -230,20 +230,11 @@ def refuse_tangents(input: TensorBase, *running: Any) -> None:
             )
 
 
-def check_kinds(input: TensorBase, weight: Any, bias: Any, *running: Any) -> None:
+def check_kinds(input: TensorBase, *parameters: Any) -> None:
     """Inputs are floats, and so are parameters: of the same dtype, or single where the input is half."""
-    first, kind = weight if weight is not None else bias, input.array.dtype
-    if first is None:
-        check_dtypes(input, "batch_norm")
-        given = [r.array.dtype for r in running if r is not None]
-        if any([each != kind and not (is_half(kind) and each == F32) for each in given]):
-            raise errors.mistake(RuntimeError, "mixed dtype (CPU): all inputs must share same datatype.")
-        return
-    check_dtypes(input, "batch_norm", first)
-    for other in (bias, *running):
-        if other is not None and other.array.dtype != first.array.dtype:
-            wanted, found = [from_numpy_dtype(t.array.dtype).alias for t in (first, other)]
-            raise errors.mistake(RuntimeError, f"expected scalar type {wanted} but found {found}")
+    if input.array.dtype.kind in "biuc":
+        raise refused("batch_norm", input)
+    check_dtypes(input, "batch_norm", *parameters)
 
 
 # -- with the statistics ----------------------------------------------------------------------------------------------

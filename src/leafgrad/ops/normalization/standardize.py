@@ -257,10 +257,18 @@ def check_dtypes(input: TensorBase, kernel: str, *parameters: TensorBase | None)
     kind = input.array.dtype
     if (kind is F32 or kind is F64) and all([p is None or p.array.dtype is kind for p in parameters]):
         return
-    if kind.kind in "biuc":
-        raise refused(kernel, input)
     given = [p.array.dtype for p in parameters if p is not None]
-    if not all([each == kind for each in given]) and not (is_half(kind) and all([each == F32 for each in given])):
+    if not given or given[0] == kind:
+        if kind.kind in "biuc":
+            raise refused(kernel, input)
+        for each in given:
+            if each != kind:
+                wanted, found = [from_numpy_dtype(which).alias for which in (kind, each)]
+                raise errors.mistake(RuntimeError, f"expected scalar type {wanted} but found {found}")
+        return
+    single = all([each == F32 for each in given])
+    if not single or not is_half(kind):
         dtypes = [str(from_numpy_dtype(each)) for each in (kind, *given)]
-        rows = ("dtypes", f"{dtypes[0]}, and of weight and bias {', '.join(dtypes[1:])}")
-        raise errors.mistake(RuntimeError, "mixed dtype (CPU): expect parameter to have scalar type of Float", rows)
+        rows = ("dtypes", f"{dtypes[0]}, and of parameters {', '.join(dtypes[1:])}")
+        why = "all inputs must share same datatype." if single else "expect parameter to have scalar type of Float"
+        raise errors.mistake(RuntimeError, f"mixed dtype (CPU): {why}", rows)
