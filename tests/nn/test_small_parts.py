@@ -1,6 +1,7 @@
 """Small parts of nn: gradients of convolutions, losses by number, options, arguments of factories."""
 
 import gc
+import importlib
 import warnings
 
 import pytest
@@ -291,3 +292,19 @@ def test_pools_of_shapes_and_dtypes_that_they_do_not_take():
         F.max_unpool2d(indices, indices, 2)
     with pytest.raises(RuntimeError, match="non-zero size for non-batch dimensions"):
         F.max_unpool2d(leafgrad.ones(1, 0, 2, 2), indices[:, :0], 2)
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("activation", "MultiheadAttention"),
+        ("container", "ParameterDict"),
+        ("container", "ParameterList"),
+        ("loss", "LinearCrossEntropyLoss"),
+    ],
+)
+def test_layers_are_found_in_the_modules_that_pytorch_has_them_in(place, name):
+    module = importlib.import_module(f"leafgrad.nn.modules.{place}")
+    assert getattr(module, name) is getattr(nn, name)
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        getattr(module, "Nothing")  # noqa: B009
