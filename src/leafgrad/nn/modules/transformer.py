@@ -210,7 +210,8 @@ class TransformerEncoder(Module):
     ) -> Any:
         length = length_of(src, self.layers[0].self_attn.batch_first)
         causal = is_causal_mask(mask, is_causal, length)
-        x, padding = src, src_key_padding_mask
+        x: Any = src
+        padding: Any = src_key_padding_mask
         forgets = padding is not None and self._forgets_padding(src, mask, padding)
         if forgets:
             padding = padding_at_the_end(padding)
