@@ -107,6 +107,11 @@ PYTHON_DTYPES: Final[dict[type, dtype]] = {float: float64, int: int64, bool: boo
 _from_numpy: dict[np.dtype[Any], dtype] = {d._np: d for d in (*ALL, *UNSIGNED) if d._np is not None}
 
 
+def type_name(kind: dtype) -> str:
+    """What PyTorch's messages call the type of tensors of a dtype."""
+    return f"CPU{kind.alias}Type" if kind.is_complex or kind in (bool_, bfloat16) else f"torch.{kind.alias}Tensor"
+
+
 def from_numpy_dtype(np_dtype: np.dtype[Any]) -> dtype:
     """The dtype of a NumPy array; a clear TypeError for those no tensor can hold."""
     found = _from_numpy.get(np_dtype)

@@ -77,6 +77,17 @@ def part(place: str) -> ModuleType:
     return import_module(f"leafgrad.{place}")
 
 
+def moved(module: str, places: dict[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a module for names that PyTorch has there and leafgrad elsewhere."""
+
+    def found(name: str) -> Any:
+        if name in places:
+            return getattr(part(places[name]), name)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return found
+
+
 class Later(str):
     """Stands for a method, an operator or an attribute of Tensor until it is first used. It is its name, and nothing
     else: there are hundreds, and an `__init__` for each would be felt at import."""

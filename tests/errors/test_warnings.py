@@ -448,6 +448,7 @@ def images() -> None:
     F.upsample_nearest(image, 3)
     F.upsample_bilinear(image, 3)
     F.grid_sample(image, torch.zeros(1, 2, 2, 2))
+    F.affine_grid(torch.zeros(1, 2, 3), (1, 1, 2, 1), align_corners=True)
 
 
 @case

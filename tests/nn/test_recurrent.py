@@ -92,3 +92,18 @@ def test_dropout_of_a_single_layer_warns() -> None:
 def test_a_sequence_longer_than_its_padding_is_refused() -> None:
     with pytest.raises(RuntimeError, match="Expected no sequence to be longer than the padded length, but got 6"):
         lg.nn.utils.rnn.pack_padded_sequence(lg.ones(5, 2), [6, 1])
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((1, 20), "Input batch size 3 doesn't match hidden1 batch size 1"),
+        ((3, 1), "hidden1 has inconsistent hidden_size: got 1, expected 20"),
+        ((3, 19), "hidden1 has inconsistent hidden_size: got 19, expected 20"),
+    ],
+)
+def test_cells_are_not_broadcast(shape: Any, message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        nn.LSTMCell(10, 20)(lg.zeros(3, 10), (lg.zeros(3, 20), lg.zeros(shape)))
+    with pytest.raises(RuntimeError, match=message.replace("hidden1", "hidden0")):
+        nn.GRUCell(10, 20)(lg.zeros(3, 10), lg.zeros(shape))

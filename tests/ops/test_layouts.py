@@ -84,3 +84,40 @@ def test_memory_that_tensors_show_cannot_grow() -> None:
         storage.resize_(16)
     del x
     assert storage.resizable() and storage.resize_(16).nbytes() == 16 and storage.tolist()[6:8] == [128, 63]
+
+
+KEEPING: dict[str, Callable[[Any], Any]] = {
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "group_norm": lambda x: F.group_norm(x, 2, torch.ones(4), torch.zeros(4)),
+    "rms_norm": lambda x: F.rms_norm(x, x.shape[-1:], torch.ones(x.shape[-1])),
+    "constant": lambda x: F.pad(x, (1, 1), value=2.0),
+    "reflect": lambda x: F.pad(x, (1, 1) * (x.ndim - 2), "reflect"),
+    "replicate": lambda x: F.pad(x, (1, 1) * (x.ndim - 2), "replicate"),
+    "max_pool": lambda x: (F.max_pool2d if x.ndim == 4 else F.max_pool3d)(x, 2),
+}
+OF_IMAGES: dict[str, Callable[[Any], Any]] = {
+    "pixel_shuffle": lambda x: F.pixel_shuffle(x, 2),
+    "pixel_unshuffle": lambda x: F.pixel_unshuffle(x, 2),
+    "avg_pool": lambda x: (F.avg_pool2d if x.ndim == 4 else F.avg_pool3d)(x, 2),
+    "adaptive_avg_pool": lambda x: (F.adaptive_avg_pool2d if x.ndim == 4 else F.adaptive_avg_pool3d)(x, 2),
+    "adaptive_max_pool": lambda x: (F.adaptive_max_pool2d if x.ndim == 4 else F.adaptive_max_pool3d)(x, 2),
+}
+ROWS: dict[str, Callable[[Any], Any]] = {
+    "circular": lambda x: F.pad(x, (1, 1) * (x.ndim - 2), "circular"),
+    "instance_norm": F.instance_norm,
+    "layer_norm": lambda x: F.layer_norm(x, x.shape[-1:]),
+}
+
+
+@pytest.mark.parametrize("function", [*KEEPING, *OF_IMAGES, *ROWS])
+@pytest.mark.parametrize("wanted", [torch.channels_last, torch.channels_last_3d])
+def test_channels_stay_last_where_they_do_in_pytorch(function: str, wanted: Any) -> None:
+    image = wanted is torch.channels_last
+    if not image and function.startswith("pixel"):
+        return
+    call = {**KEEPING, **OF_IMAGES, **ROWS}[function]
+    rows = numbered(*(2, 4, 4, 6) if image else (2, 4, 4, 4, 6)).sin()
+    out = call(rows.contiguous(memory_format=wanted))
+    stays = function in KEEPING or (image and function in OF_IMAGES)
+    assert out.is_contiguous(memory_format=wanted if stays else torch.contiguous_format)
+    assert torch.allclose(out, call(rows), 1e-5, 1e-5) and call(rows).is_contiguous()

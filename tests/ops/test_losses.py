@@ -185,3 +185,46 @@ def test_flags_of_old_times() -> None:
     with pytest.warns(UserWarning, match="please use reduction='sum' instead") as caught:
         assert F.mse_loss(torch.zeros(2), torch.ones(2), size_average=False).item() == 2
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("targets", "inputs", "sizes", "options", "message"),
+    [
+        ((3, 4), [6, 6, 6], [5, 4, 4], {}, "size at least 5 at dimension 1, but got size 4 for argument #2 'targets'"),
+        ((2, 4), [6, 6, 6], [4, 4, 4], {}, "to have size 3 at dimension 0, but got size 2"),
+        ((9,), [6, 6, 6], [3, 3, 2], {}, "to have size 8 at dimension 0, but got size 9"),
+        ((9,), [6, 6, 6], [3, 3, -1], {}, "target_lengths to have value at least 0, but got value -1"),
+        ((9,), [6, 6, -1], [3, 3, 3], {}, "input_lengths to have value at least 0, but got value -1"),
+        ((9,), [6, 6, 7], [3, 3, 3], {}, "input_lengths to have value at most 6, but got value 7"),
+        ((9,), [6, 6], [3, 3, 3], {"blank": 9}, "blank must be in label range"),
+        ((9,), [6, 6], [3, 3, 3], {}, "input_lengths must be of size batch_size"),
+        ((3, 3, 1), [6, 6, 6], [3, 3, 3], {}, "Expected 1 to 2 dimensions, but got 3-dimensional tensor"),
+        ((9,), torch.tensor([6.0, 6, 6]), [3, 3, 3], {}, "input_lengths must be integral"),
+    ],
+)
+def test_ctc_loss_of_lengths_that_do_not_fit(targets: Any, inputs: Any, sizes: Any, options: Any, message: str) -> None:
+    scores = torch.zeros(6, 3, 5).log_softmax(2)
+    with pytest.raises(RuntimeError, match=message):
+        F.ctc_loss(scores, torch.ones(targets, dtype=torch.int64), inputs, sizes, **options)
+
+
+def test_ctc_loss_of_what_are_no_scores() -> None:
+    target, lengths = torch.ones(3, dtype=torch.int64), torch.tensor([6])
+    with pytest.raises(NotImplementedError, match="\"ctc_loss_cpu\" not implemented for 'Long'"):
+        F.ctc_loss(torch.zeros(6, 1, 5, dtype=torch.int64), target, lengths, [3])
+    with pytest.raises(RuntimeError, match="Expected 3-dimensional tensor, but got 2-dimensional tensor"):
+        F.ctc_loss(torch.zeros(6), target, lengths, [3])
+    with pytest.raises(RuntimeError, match="to have size 2 at dimension 0, but got size 3"):
+        F.ctc_loss(torch.zeros(6, 5), target, lengths[0], torch.tensor(2))
+
+
+@pytest.mark.parametrize("loss", [F.multi_margin_loss, F.multilabel_margin_loss])
+@pytest.mark.parametrize("shape", [(0,), (10, 0), (2, 3, 4)])
+def test_margin_losses_of_no_classes(loss: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    with pytest.raises(RuntimeError, match="Expected non-empty vector or matrix with optional 0-dim batch size"):
+        loss(torch.zeros(shape), torch.zeros(shape, dtype=torch.int64))
+
+
+def test_targets_of_multilabel_margin_loss_are_indices() -> None:
+    with pytest.raises(RuntimeError, match="expected scalar type Long but found Float"):
+        F.multilabel_margin_loss(torch.zeros(3, 4), torch.zeros(3, 4))

@@ -13,10 +13,8 @@ from leafgrad.ops.arguments import matched
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """_parse_to(*args, **kwargs): the device, the dtype, non_blocking and the memory format; None for what `to` was
     not asked for."""
-    dtype, layout, copy = asked_of_to(args, kwargs)
+    dtype, layout, _ = asked_of_to(args, kwargs, takes_copy=False)
     given = matched(to, args, kwargs)
-    if copy:
-        raise RuntimeError(".to() does not accept copy argument")
     asked = given.get("device") if given.get("tensor") is None else "cpu"
     return None if asked is None else device(asked), dtype, given["non_blocking"], layout
 

@@ -43,9 +43,11 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
     return result if wanted is None or wanted is preserve_format else result.contiguous(memory_format=wanted)
 
 
-def asked_of_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
-    """What the arguments of `to` ask for: a dtype, a memory format, a copy."""
+def asked_of_to(args: tuple[Any, ...], kwargs: dict[str, Any], takes_copy: bool = True) -> tuple[Any, Any, bool]:
+    """What the arguments of `to` ask for: a dtype, a memory format, a copy, which modules do not make."""
     given = matched(to, args, kwargs)
+    if not takes_copy and ("copy" in kwargs or len(args) > (3 if "device" in given else 2)):
+        raise RuntimeError(".to() does not accept copy argument")
     check_device(given.get("device"))
     other = given.get("tensor")
     dtype = given["dtype"] if other is None else _dtypes.from_numpy_dtype(other.array.dtype)

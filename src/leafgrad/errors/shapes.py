@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._dtypes import from_numpy_dtype, type_name
 from leafgrad.errors.backward import out_of_place
 from leafgrad.errors.form import describe, describe_array, mistake, size
 from leafgrad.errors.naming import as_code, find, here, name_of, statement
@@ -125,8 +125,7 @@ def not_expandable(array: Any, target: Shape) -> tuple[str, str]:
     own = array.shape
     lead = len(target) - len(own)
     if lead < 0:
-        alias = from_numpy_dtype(array.dtype).alias
-        kind = f"CPU{alias}Type" if array.dtype.kind in "bcV" else f"torch.{alias}Tensor"
+        kind = type_name(from_numpy_dtype(array.dtype))
         first = (
             f"expand({kind}{{{size(own)}}}, size={size(target)}): the number of sizes provided "
             f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"

@@ -112,7 +112,7 @@ def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: DimOrDims, ou
     """the largest elements of windows at random places, so many that the result has this size, and their indices."""
 def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | builtins.float, full: builtins.bool = False, eps: builtins.float = 1e-06, reduction: builtins.str = 'mean') -> Tensor:
     """(log(var) + (input - target)**2 / var) / 2, for variances of at least eps; `full` adds log(2 pi) / 2."""
-def gelu(input: Tensor, *, approximate: builtins.str = 'none') -> Tensor:
+def gelu(input: Tensor, *, approximate: builtins.str = 'none', out: Tensor | None = None) -> Tensor:
     """x times the probability that a standard normal variable is below x."""
 def glu(input: Tensor, dim: Dim = -1) -> Tensor:
     """one half of input along a dimension times the sigmoid of the other."""
@@ -158,7 +158,7 @@ def local_response_norm(input: Tensor, size: builtins.int, alpha: builtins.float
     """x / (k + alpha * mean of x² over `size` neighbouring channels) ** beta."""
 def log_softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
     """x - log(sum(exp(x))) along `dim`."""
-def logsigmoid(input: Tensor) -> Tensor:
+def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
 def lp_pool1d(input: Tensor, norm_type: builtins.float, kernel_size: DimOrDims, stride: DimOrDims | None = None, ceil_mode: builtins.bool = False) -> Tensor:
     """the norm of each window, sum(x**p) ** (1 / p)."""
@@ -248,7 +248,7 @@ def softmax(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtin
     """exp(x) / sum(exp(x)) along `dim`."""
 def softmin(input: Tensor, dim: builtins.int | None = None, _stacklevel: builtins.int = 3, dtype: Dtype | None = None) -> Tensor:
     """the softmax of -input along `dim`."""
-def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
+def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20, *, out: Tensor | None = None) -> Tensor:
     """log(1 + exp(beta x)) / beta, and x where beta x is above the threshold."""
 def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor:
     """each element moved towards zero by lambd, at most to zero."""

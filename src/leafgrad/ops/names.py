@@ -397,13 +397,14 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
         "ops.conv.time_first": "conv_tbc",
         "ops.linalg.bilinear": "bilinear",
         "ops.linalg.distances": "pdist",
+        "ops.loss.binary": "logsigmoid",
         "ops.pointwise.activations": "gelu hardshrink softplus softshrink",
         "ops.pointwise.gates": "prelu",
         "ops.reduce.distances": "cosine_similarity pairwise_distance",
         "nn._functional.activation": (
             "celu celu_ elu elu_ glu gumbel_softmax hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ "
-            "log_softmax logsigmoid mish normalize relu relu6 relu_ rrelu rrelu_ selu selu_ sigmoid silu softmax "
-            "softmin softsign tanh tanhshrink threshold threshold_ "
+            "log_softmax mish normalize relu relu6 relu_ rrelu rrelu_ selu selu_ sigmoid silu softmax softmin "
+            "softsign tanh tanhshrink threshold threshold_ "
         ),
         "nn._functional.attention": "scaled_dot_product_attention",
         "nn._functional.dropout": "alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",

@@ -7,7 +7,6 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._device import contiguous_format
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.loss import binary
 from leafgrad.ops.out import into_out
 from leafgrad.ops.pointwise import activations, gates
 from leafgrad.ops.pointwise import relu as rectifier
@@ -18,12 +17,11 @@ from leafgrad.ops.signature import Dtype, Number, Tensor, declared
 
 __all__ = [
     "celu", "celu_", "elu", "elu_", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_",
-    "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "normalize", "relu", "relu6", "relu_", "rrelu",
+    "leaky_relu", "leaky_relu_", "log_softmax", "mish", "normalize", "relu", "relu6", "relu_", "rrelu",
     "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softsign", "tanh", "tanhshrink", "threshold",
     "threshold_",
 ]  # fmt: skip
 
-logsigmoid = overridable_function(binary.logsigmoid.function)
 glu = overridable(gates.glu.function)
 celu_ = overridable_function(activations.celu_)
 elu_ = overridable_function(activations.elu_)

@@ -47,6 +47,12 @@ def embedding_bag(
     else:
         starts = _starts(offsets, input.numel(), include_last_offset)
     indices = input.reshape(-1)
+    rows_given = weight.shape[0]
+    if padding_idx is not None and not -rows_given <= padding_idx < rows_given:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, -{rows_given} through {rows_given - 1}, but got "
+            f"{padding_idx}"
+        )
     own = tables.shown_padding(padding_idx, weight)
     rows = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
@@ -108,12 +114,8 @@ def _check_bags(
     if input.ndim not in (1, 2):
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
     for t in (input, offsets):
-        if t is not None and t.array.dtype not in (np.int32, np.int64):
-            raise errors.mistake(
-                RuntimeError,
-                "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
-                f"got {t.type()} instead (while checking arguments for embedding_bag)",
-            )
+        if t is not None:
+            tables.check_indices(t, "embedding_bag")
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and (by_frequency or sparse):

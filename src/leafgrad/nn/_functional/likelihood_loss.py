@@ -124,16 +124,13 @@ def ctc_loss(
     reduction = checked_reduction(reduction)
     if log_probs.ndim == 2:  # a single sample
         losses = ctc_loss(
-            log_probs.unsqueeze(1), targets.reshape(1, -1), lengths_of(input_lengths), lengths_of(target_lengths),
-            blank, "none", zero_infinity,
+            log_probs.unsqueeze(1), targets, lengths_of(input_lengths, "input_lengths"),
+            lengths_of(target_lengths, "target_lengths"), blank, "none", zero_infinity,
         )  # fmt: skip
-        sizes = losses.new_tensor([max(lengths_of(target_lengths)[0], 1)])
+        sizes = losses.new_tensor([max(lengths_of(target_lengths, "target_lengths")[0], 1)])
         return (losses / sizes).mean() if reduction == "mean" else losses.sum() if reduction == "sum" else losses[0]
-    inputs, sizes = lengths_of(input_lengths), lengths_of(target_lengths)
-    times, samples, labels = log_probs.shape
-    _check_lengths(inputs, sizes, times, samples)
-    if not 0 <= blank < labels:
-        raise RuntimeError("blank must be in label range")
+    inputs, sizes = lengths_of(input_lengths, "input_lengths"), lengths_of(target_lengths, "target_lengths")
+    _check_ctc(log_probs.shape, targets.shape, inputs, sizes, blank)
     found = targets.numpy()
     ends = np.cumsum([0, *sizes])
     rows = found if found.ndim == 2 else [found[start:end] for start, end in itertools.pairwise(ends)]
@@ -144,17 +141,44 @@ def ctc_loss(
     return in_total(losses, reduction)
 
 
-def lengths_of(given: Any) -> list[int]:
+def lengths_of(given: Any, name: str) -> list[int]:
     """The lengths of sequences as numbers."""
-    return [int(n) for n in (given.reshape(-1).tolist() if isinstance(given, TensorBase) else given)]  # type: ignore[attr-defined]
+    if not isinstance(given, TensorBase):
+        return [int(n) for n in given]
+    if given.array.dtype.kind not in "iu":
+        raise RuntimeError(f"{name} must be integral")
+    return given.reshape(-1).tolist()  # type: ignore[attr-defined, no-any-return]
 
 
-def _check_lengths(inputs: list[int], targets: list[int], times: int, samples: int) -> None:
-    for name, lengths in (("input_lengths", inputs), ("target_lengths", targets)):
+def _check_ctc(scores: Any, targets: Any, inputs: list[int], sizes: list[int], blank: int) -> None:
+    """PyTorch's words about shapes and lengths that do not fit."""
+    where = "(while checking arguments for ctc_loss_allocate_outputs)"
+    if len(scores) != 3:  # PyTorch counts the dimension of samples that it has added
+        first = (
+            f"Expected 3-dimensional tensor, but got {len(scores) + 1}-dimensional tensor for argument #1 'log_probs'"
+        )
+        raise RuntimeError(f"{first} {where}")
+    if not 1 <= len(targets) <= 2:
+        first = f"Expected 1 to 2 dimensions, but got {len(targets)}-dimensional tensor for argument #2 'targets'"
+        raise RuntimeError(f"{first} {where}")
+    times, samples, labels = scores
+    if not 0 <= blank < labels:
+        raise RuntimeError("blank must be in label range")
+    for name, lengths in (("input_lengths", inputs), ("target_lengths", sizes)):
         if len(lengths) != samples:
             raise RuntimeError(f"{name} must be of size batch_size")
-    if wrong := [n for n in inputs if n > times]:
-        raise RuntimeError(
-            f"Expected input_lengths to have value at most {times}, but got value {wrong[0]} (while checking arguments "
-            "for ctc_loss_allocate_outputs)"
-        )
+    for size in sizes:
+        if size < 0:
+            raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {size} {where}")
+    expected = sum(sizes) if len(targets) == 1 else samples
+    if targets[0] != expected:
+        first = f"Expected tensor to have size {expected} at dimension 0, but got size {targets[0]}"
+        raise RuntimeError(f"{first} for argument #2 'targets' {where}")
+    longest = max(sizes, default=0)
+    if len(targets) == 2 and targets[1] < longest:
+        first = f"Expected tensor to have size at least {longest} at dimension 1, but got size {targets[1]}"
+        raise RuntimeError(f"{first} for argument #2 'targets' {where}")
+    for length in inputs:
+        if not 0 <= length <= times:
+            bound = "at least 0" if length < 0 else f"at most {times}"
+            raise RuntimeError(f"Expected input_lengths to have value {bound}, but got value {length} {where}")

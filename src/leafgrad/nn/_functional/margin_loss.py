@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.tensor import wrap
+from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.loss.binary import logsigmoid
 from leafgrad.ops.loss.elementwise import in_total
@@ -112,6 +113,14 @@ def _check_vectors(input1: Any, input2: Any, target: Any) -> None:
 # -- of several classes -----------------------------------------------------------------------------------------------
 
 
+def refuse_empty(input: Any) -> None:
+    """Refuse more than two dimensions, and samples without classes."""
+    if input.ndim > 2 or (input.ndim and input.shape[-1] == 0):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {errors.size(input.shape)}"
+        )
+
+
 @overridable
 @declared()
 def multi_margin_loss(
@@ -131,10 +140,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
-    if input.ndim > 2 or (input.ndim == 2 and input.shape[1] == 0):
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {errors.size(input.shape)}"
-        )
+    refuse_empty(input)
     scores = input.reshape(-1, input.shape[-1] if input.ndim else 1)
     right = target.reshape(-1, 1)
     if len(right) != len(scores) or target.ndim > 1:
@@ -165,10 +171,13 @@ def multilabel_margin_loss(
     """multilabel_margin_loss(input, target, reduction='mean'): the sum over all classes j in the target, which ends
     with the first -1, and all others, i, of max(0, 1 - input[j] + input[i]), divided by the number of classes."""
     reduction = checked_reduction(reduction, size_average, reduce)
-    if input.shape != target.shape or input.ndim > 2:
+    refuse_empty(input)
+    if input.shape != target.shape:
         raise RuntimeError(
             f"inconsistent target size: {errors.size(target.shape)} for input of size: {errors.size(input.shape)}"
         )
+    if target.array.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long but found {from_numpy_dtype(target.array.dtype).alias}")
     classes = input.shape[-1] if input.ndim else 1
     scores, named = input.reshape(-1, classes), target.numpy().reshape(-1, classes)
     listed = np.cumprod(named >= 0, axis=1).astype(bool)  # up to the first -1

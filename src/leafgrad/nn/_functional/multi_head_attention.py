@@ -96,7 +96,7 @@ def multi_head_attention_forward(
         further += 1
     mask = combined(mask, padding, further, count, num_heads, k.shape[1])
     p = dropout_p if training else 0.0
-    heads, weights = attended(q, k, v, mask, causal, p, need_weights, count)
+    heads, weights = attended(q, k, v, mask, causal, p, need_weights, count, num_heads)
     out = heads.transpose(0, 1).reshape(length * count, width)
     out = linear(out, out_proj_weight, out_proj_bias).reshape(length, count, out_proj_weight.shape[0])
     if weights is not None and average_attn_weights:
@@ -107,10 +107,9 @@ def multi_head_attention_forward(
 
 
 def attended(
-    q: Any, k: Any, v: Any, mask: Any, causal: bool, p: float, need_weights: bool, count: int
+    q: Any, k: Any, v: Any, mask: Any, causal: bool, p: float, need_weights: bool, count: int, heads: int
 ) -> tuple[Any, Any]:
     """(what all heads of all sequences find, (sequences * heads, length, features of a head); the weights)."""
-    heads = q.shape[0] // count
     if not need_weights:
         apart = [t.reshape(count, heads, *t.shape[1:]) for t in (q, k, v)]
         if mask is not None:

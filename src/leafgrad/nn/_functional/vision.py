@@ -77,6 +77,8 @@ def interpolate(
         sizes = [math.floor(float(n) * f) for n, f in zip(input.shape[2:], factors)]
         if recompute_scale_factor:
             factors = None
+        if mode != "area" and not all([-(2**63) <= n < 2**63 for n in sizes]):
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
     check_mode(input, mode)
     if mode == "area":
         return area(input, sizes, dims)
@@ -189,6 +191,11 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         )
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    if align_corners and min(size[2:]) == 1:
+        errors.warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
+            "is not an intended use case of affine_grid. See the documentation of affine_grid for details."
+        )
     return affine_grid_generator.function(theta, tuple(size), bool(align_corners))
 
 

@@ -116,24 +116,7 @@ class Stateful:
         if metadata is not None:
             entries._metadata = metadata
 
-        def load(module: Any, entries: Any, prefix: str) -> None:
-            local = {} if metadata is None else dict(metadata.get(prefix[:-1], {}))
-            if assign:
-                local["assign_to_params_buffers"] = True
-            module._load_from_state_dict(entries, prefix, local, True, missing, unexpected, errors)
-            for name, child in module._modules.items():
-                if child is not None:
-                    start = f"{prefix}{name}."
-                    load(child, {k: v for k, v in entries.items() if k.startswith(start)}, start)
-            keys = _IncompatibleKeys(missing, unexpected)
-            for hook in module._load_state_dict_post_hooks.values():
-                if hook(module, keys) is not None:
-                    raise AssertionError(
-                        "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
-                        "values, if incompatible_keys need to be modified, it should be done inplace."
-                    )
-
-        load(self, entries, "")
+        load(self, entries, "", metadata, assign, missing, unexpected, errors)
         if strict and unexpected:
             errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(unexpected)}. ")
         if strict and missing:
@@ -253,6 +236,35 @@ class Stateful:
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """register_load_state_dict_post_hook(hook): call `hook(module, incompatible_keys)` after loading."""
         return registered(self._load_state_dict_post_hooks, hook)
+
+
+def load(
+    module: Any,
+    entries: Any,
+    prefix: str,
+    metadata: Any,
+    assign: bool,
+    missing: list[str],
+    unexpected: list[str],
+    errors: list[str],
+) -> None:
+    """Load a module and all below it, whose entries begin with `prefix`."""
+    local = {} if metadata is None else dict(metadata.get(prefix[:-1], {}))
+    if assign:
+        local["assign_to_params_buffers"] = True
+    module._load_from_state_dict(entries, prefix, local, True, missing, unexpected, errors)
+    for name, child in module._modules.items():
+        if child is not None:
+            start = f"{prefix}{name}."
+            own = {key: value for key, value in entries.items() if key.startswith(start)}
+            load(child, own, start, metadata, assign, missing, unexpected, errors)
+    keys = _IncompatibleKeys(missing, unexpected)
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, keys) is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
+                "if incompatible_keys need to be modified, it should be done inplace."
+            )
 
 
 def quoted(keys: list[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from leafgrad import errors
 from leafgrad._device import check_device
+from leafgrad._missing import moved
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
@@ -362,3 +363,6 @@ class GLU(_AlongDimension):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.glu(input, self.dim)
+
+
+__getattr__ = moved(__name__, {"MultiheadAttention": "nn.modules.attention"})

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from leafgrad._core.recorder import needs_recording
+from leafgrad._core.tensor import is_batched
 from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
@@ -92,6 +96,11 @@ class MultiheadAttention(Module):
         is_causal: bool = False,
     ) -> tuple[Any, Any]:
         turned = self.batch_first and query.dim() == 3
+        masks = [mask for mask in (key_padding_mask, attn_mask) if mask is not None]
+        hides_all = (
+            not need_weights and query is key is value and not any([mask.is_floating_point() for mask in masks])
+            and self._finds_nan(query, key_padding_mask, attn_mask)
+        )  # fmt: skip
         if turned:  # what was one tensor stays one, because its projections are one product
             made = {id(t): t.transpose(1, 0) for t in (query, key, value)}
             query, key, value = made[id(query)], made[id(key)], made[id(value)]
@@ -111,7 +120,7 @@ class MultiheadAttention(Module):
             self.out_proj.bias,
             training=self.training,
             key_padding_mask=key_padding_mask,
-            need_weights=need_weights,
+            need_weights=need_weights or hides_all,
             attn_mask=attn_mask,
             use_separate_proj_weight=not self._qkv_same_embed_dim,
             q_proj_weight=self.q_proj_weight,
@@ -120,4 +129,31 @@ class MultiheadAttention(Module):
             average_attn_weights=average_attn_weights,
             is_causal=is_causal,
         )
-        return found.transpose(1, 0) if turned else found, weights
+        return found.transpose(1, 0) if turned else found, weights if need_weights else None
+
+    def _finds_nan(self, query: Any, padding: Any, mask: Any) -> bool:
+        """Are all keys hidden from a query of a sequence that attends to itself, and would PyTorch compute this in one
+        step of its own, in which such a query finds nan?"""
+        return (
+            (padding is not None or mask is not None)
+            and self.batch_first and not self.training and query.dim() == 3
+            and self._qkv_same_embed_dim and self.in_proj_bias is not None and self.num_heads % 2 == 0
+            and self.bias_k is None and not self.add_zero_attn
+            and not needs_recording((query, *self.parameters()))
+            and hides_every_key(padding, mask)
+        )  # fmt: skip
+
+
+def hides_every_key(padding: Any, mask: Any) -> bool:
+    """Do masks hide all keys from any query?"""
+    if any([given is not None and is_batched(given.array) for given in (padding, mask)]):
+        return False
+    hidden: Any = np.False_
+    if mask is not None:
+        hidden = mask.array if mask.array.dtype.kind == "b" else np.isneginf(mask.array)
+    if padding is not None:
+        found = padding.array if padding.array.dtype.kind == "b" else np.isneginf(padding.array)
+        if hidden.ndim == 3:
+            hidden = hidden.reshape(len(found), -1, *hidden.shape[1:])
+        hidden = hidden | found.reshape(len(found), *[1] * max(hidden.ndim - 1, 1), -1)
+    return bool(hidden.all(-1).any())

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
 from typing import Any, Self, overload
 
+from leafgrad._missing import moved
 from leafgrad.nn.modules.module import Module, indented
 
 __all__ = ["DataParallel", "ModuleDict", "ModuleList", "Sequential"]
@@ -264,3 +265,6 @@ class DataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
+
+
+__getattr__ = moved(__name__, dict.fromkeys(("ParameterDict", "ParameterList"), "nn.modules.parameter_container"))

@@ -35,7 +35,7 @@ class _InstanceNorm(_NormBase):
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        channels = input.ndim - self.dimensions[0]  # in which dimension they are
+        channels = input.ndim - self._get_no_batch_dim()  # in which dimension they are
         size = input.shape[channels]
         if size != self.num_features:
             if self.affine:
@@ -50,6 +50,9 @@ class _InstanceNorm(_NormBase):
         if channels:
             return self._of_samples(input)
         return self._of_samples(input.unsqueeze(0)).squeeze(0)
+
+    def _get_no_batch_dim(self) -> int:
+        return self.dimensions[0]
 
     def _of_samples(self, input: Tensor) -> Tensor:
         return F.instance_norm(

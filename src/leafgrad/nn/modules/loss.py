@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from leafgrad import errors
+from leafgrad._missing import moved
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn.modules.distance import PairwiseDistance
@@ -405,3 +406,6 @@ class TripletMarginWithDistanceLoss(_Loss):
             swap=self.swap,
             reduction=self.reduction,
         )
+
+
+__getattr__ = moved(__name__, {"LinearCrossEntropyLoss": "nn.modules.linear_cross_entropy"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -121,8 +122,16 @@ class Module(Called, Stateful):
                 f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
             )
         persistent = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-        self._forget(name, self.__dict__)
-        self.register_buffer(name, value, persistent)
+        own = type(self).register_buffer
+        if own is Module.register_buffer or "persistent" in inspect.signature(own).parameters:
+            self.register_buffer(name, value, persistent)
+        elif persistent:  # a subclass whose method is older than the argument
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements register_buffer() without "
+                "the persistent parameter is not allowed."
+            )
 
     def __delattr__(self, name: str) -> None:
         for place in (self._parameters, self._buffers, self._modules):
@@ -358,7 +367,7 @@ class Module(Called, Stateful):
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """to(device), to(dtype), to(tensor), to(device, dtype, non_blocking=False), each with memory_format=None: cast
         all floating tensors, and lay out those of 4 or 5 dimensions in this format."""
-        wanted, layout, _ = asked_of_to(args, kwargs)
+        wanted, layout, _ = asked_of_to(args, kwargs, takes_copy=False)
         if wanted is not None and not (wanted.is_floating_point or wanted.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"

@@ -91,11 +91,13 @@ def function_called(name: str) -> Callable[[Any], Any]:
     return function
 
 
-def attended(attention: Any, x: Any, memory: Any, mask: Any, padding: Any, is_causal: bool) -> Any:
+def attended(
+    attention: Any, x: Any, memory: Any, mask: Any, padding: Any, is_causal: bool, need_weights: bool = False
+) -> Any:
     """What an attention finds, without its weights; `memory` is None where a sequence attends to itself."""
     others = x if memory is None else memory
     options = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
-    return attention(x, others, others, need_weights=False, **options)[0]
+    return attention(x, others, others, need_weights=need_weights, **options)[0]
 
 
 class TransformerEncoderLayer(_TransformerLayer):
@@ -119,7 +121,9 @@ class TransformerEncoderLayer(_TransformerLayer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Any:
-        attend = lambda x: attended(self.self_attn, x, None, src_mask, src_key_padding_mask, is_causal)
+        own, padding = self.self_attn, src_key_padding_mask
+        plainly = self.activation_relu_or_gelu != 0 and own._finds_nan(src, padding, src_mask)
+        attend = lambda x: attended(own, x, None, src_mask, padding, is_causal, plainly)
         return self._around(self._around(src, 1, attend), 2, self._feed_forward)
 
 
@@ -206,11 +210,15 @@ class TransformerEncoder(Module):
     ) -> Any:
         length = length_of(src, self.layers[0].self_attn.batch_first)
         causal = is_causal_mask(mask, is_causal, length)
-        x = src
+        x: Any = src
+        padding: Any = src_key_padding_mask
+        forgets = padding is not None and self._forgets_padding(src, mask, padding)
+        if forgets:
+            padding = padding_at_the_end(padding)
         for layer in self.layers:
-            x = layer(x, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
-        if src_key_padding_mask is not None and self._forgets_padding(src, mask, src_key_padding_mask):
-            x = x.masked_fill((src_key_padding_mask != 0).unsqueeze(-1), 0.0)
+            x = layer(x, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if forgets:
+            x = x.masked_fill(padding.unsqueeze(-1), 0.0)
         return x if self.norm is None else self.norm(x)
 
     def _forgets_padding(self, src: Any, mask: Any, padding: Any) -> bool:
@@ -218,10 +226,18 @@ class TransformerEncoder(Module):
         if not self.use_nested_tensor or self.layers[0].training or src.dim() != 3 or mask is not None:
             return False
         hidden = padding.array != 0
-        at_the_end = bool((hidden[:, 1:] >= hidden[:, :-1]).all()) and not hidden[:, 0].any()
+        at_the_end = bool((hidden[:, 1:] >= hidden[:, :-1]).all())
         parameters = self.layers[0].parameters()
         records = state.recording and (src.requires_grad or any([p.requires_grad for p in parameters]))
         return (at_the_end or not self.mask_check) and not records
+
+
+def padding_at_the_end(padding: Any) -> Any:
+    """A mask that hides as much of each sequence as another one, at its end."""
+    hidden = padding.array != 0
+    if hidden.all():
+        raise RuntimeError("to_padded_tensor: at least one constituent tensor should have non-zero numel")
+    return wrap(np.sort(hidden, 1))
 
 
 def reason_against_nesting(layer: Any) -> str:

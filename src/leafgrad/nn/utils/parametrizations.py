@@ -12,6 +12,7 @@ from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.utils import parametrize
+from leafgrad.nn.utils.spectral_norm import output_dim
 from leafgrad.nn.utils.weight_norm import norm_except_dim, of_length
 from leafgrad.ops.creation.ranges import eye
 from leafgrad.ops.random.functions import randn
@@ -77,7 +78,7 @@ class _SpectralNorm(Module):
         with no_grad():
             for _ in range(steps):
                 self._u.copy_(F.normalize(matrix.mv(self._v), dim=0, eps=self.eps))
-                self._v.copy_(F.normalize(matrix.t().mv(self._u), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(matrix.mH.mv(self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
@@ -86,7 +87,7 @@ class _SpectralNorm(Module):
         if self.training:
             self._iterate(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()  # which later steps do not change
-        return weight / u.dot(matrix.mv(v))
+        return weight / u.vdot(matrix.mv(v))
 
     def right_inverse(self, value: Any) -> Any:
         return value  # of all weights with this direction
@@ -101,7 +102,7 @@ def spectral_norm(
     if weight is None or not hasattr(weight, "detach"):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+        dim = output_dim(module)
     parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
     return module
 

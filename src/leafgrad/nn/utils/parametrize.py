@@ -46,6 +46,15 @@ def _keep(owner: Module, name: str, tensor: Any) -> None:
         owner.register_buffer(name, tensor)
 
 
+def _put(original: Any, new: Any, what: str, name: str) -> None:
+    """Give an original the value that `right_inverse` returned for it."""
+    if original.dtype != new.dtype:
+        raise ValueError(
+            f"{what} returned by `right_inverse` has dtype {new.dtype} while `{name}` has dtype {original.dtype}"
+        )
+    original.data = new
+
+
 class ParametrizationList(ModuleList):
     """ParametrizationList(modules, original, unsafe=False): the modules that make a tensor, one after the other, of
     `original`, or of several (`original0`, `original1`, ...) if the first of them takes several."""
@@ -112,21 +121,25 @@ class ParametrizationList(ModuleList):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
-            values = [value] if self.is_tensor else list(value)
-            if len(values) != self.ntensors:
+            if self.is_tensor:
+                if not isinstance(value, TensorBase):
+                    raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
+                _put(self.original, value, "The tensor", "original")
+                return
+            if not isinstance(value, Sequence):
+                raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
+            if len(value) != self.ntensors:
                 raise ValueError(
                     f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of "
-                    f"length {len(values)}."
+                    f"length {len(value)}."
                 )
-            for original, new in zip(self._originals(), values, strict=True):
+            for i, (original, new) in enumerate(zip(self._originals(), value, strict=True)):
                 if not isinstance(new, TensorBase):
-                    raise ValueError(f"`right_inverse` should return a tensor. Got {type(new).__name__}")
-                if original.dtype != new.dtype:  # type: ignore[attr-defined]
                     raise ValueError(
-                        f"The tensor returned by `right_inverse` has dtype {new.dtype} while `original` has dtype "  # type: ignore[attr-defined]
-                        f"{original.dtype}"
+                        "'right_inverse' must return a sequence of tensors or reference-type opaques. Got element "
+                        f"{i} of type {type(new).__name__}."
                     )
-                original.data = new
+                _put(original, new, f"Tensor {i}", f"original{i}")
 
     def forward(self) -> Any:
         first, *rest = list(self)
@@ -157,7 +170,7 @@ def _make_class(module: Module) -> None:
             "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
         )
 
-    body: dict[str, Any] = {"__getstate__": __getstate__, "__module__": before.__module__}
+    body: dict[str, Any] = {"__getstate__": __getstate__, "__module__": ParametrizationList.__module__}
     if not hasattr(before, "__deepcopy__"):
         body["__deepcopy__"] = __deepcopy__
     module.__class__ = type(f"Parametrized{before.__name__}", (before,), body)
@@ -189,15 +202,7 @@ def register_parametrization(
         known: Any = module.parametrizations[tensor_name]
         if not unsafe:
             now = getattr(module, tensor_name)
-            made = parametrization(now)
-            known._check(made, now.shape, now.dtype)
-            if hasattr(parametrization, "right_inverse"):
-                with contextlib.suppress(NotImplementedError):
-                    back: Any = parametrization.right_inverse(made)
-                    if not isinstance(back, TensorBase):
-                        raise ValueError(
-                            f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}"
-                        )
+            _check_further(parametrization, now, tensor_name)
         known.append(parametrization)
         known.unsafe = known.unsafe or unsafe
     elif tensor_name in module._buffers or tensor_name in module._parameters:
@@ -215,6 +220,34 @@ def register_parametrization(
             f"'{tensor_name}'"
         )
     return module
+
+
+def _check_further(parametrization: Any, now: Any, name: str) -> None:
+    """Refuse one more parametrization of a tensor if it, or its right inverse, changes the form of its value."""
+    made: Any = parametrization(now)
+    if not isinstance(made, TensorBase):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(made).__name__}.")
+    for what in ("dtype", "shape"):
+        if getattr(made, what) != getattr(now, what):
+            raise ValueError(
+                f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
+                f"enabled.\nmodule.{name}.{what}: {getattr(now, what)}\n"
+                f"parametrization(module.{name}).{what}: {getattr(made, what)}"
+            )
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    try:
+        back: Any = parametrization.right_inverse(made)
+    except NotImplementedError:
+        return
+    if not isinstance(back, TensorBase):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
+    for what in ("dtype", "shape"):
+        if getattr(back, what) != getattr(now, what):
+            raise ValueError(
+                f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}.\n"
+                f"module.{name}.{what}: {getattr(now, what)}\nreturned {what}: {getattr(back, what)}"
+            )
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
@@ -263,7 +296,7 @@ def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
     """transfer_parametrizations_and_params(from_module, to_module, tensor_name=None): the same parametrizations on
-    another module, with the same values."""
+    another module, which has the originals in common with the first one."""
     if not is_parametrized(from_module):
         return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]
@@ -272,7 +305,7 @@ def transfer_parametrizations_and_params(
             setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
         for parametrization in from_module.parametrizations[name]:
             register_parametrization(to_module, name, parametrization)
-        theirs: Any = to_module.parametrizations[name]
-        for own, other in zip(theirs._originals(), from_module.parametrizations[name]._originals(), strict=True):
-            own.data = other.detach()
+        source, target = from_module.parametrizations[name], to_module.parametrizations[name]
+        for place in [n for n, _ in (*source.named_parameters(recurse=False), *source.named_buffers(recurse=False))]:
+            setattr(target, place, getattr(source, place))
     return to_module

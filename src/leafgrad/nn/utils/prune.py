@@ -66,10 +66,16 @@ class BasePruningMethod(ABC):
             module.register_parameter(f"{name}_orig", original)
             del module._parameters[name]
             default = original.new_ones(original.shape)
-        mask = method.compute_mask(importance_scores, default)
-        module.register_buffer(f"{name}_mask", mask)
-        setattr(module, name, method.apply_mask(module))
-        module.register_forward_pre_hook(method)
+        try:
+            mask = method.compute_mask(importance_scores, default)
+            module.register_buffer(f"{name}_mask", mask)
+            setattr(module, name, method.apply_mask(module))
+            module.register_forward_pre_hook(method)
+        except Exception:
+            if number is None:  # leave the module as it was
+                module.register_parameter(name, original)
+                del module._parameters[f"{name}_orig"]
+            raise
         return method
 
     def prune(self, t: Any, default_mask: Any = None, importance_scores: Any = None) -> Any:
@@ -156,7 +162,7 @@ class _Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: float) -> None:
-        _validate_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def _values(self, t: Any) -> Any:
@@ -213,7 +219,7 @@ class RandomStructured(_Structured):
     """RandomStructured(amount, dim=-1): cuts any channels along a dimension."""
 
     def __init__(self, amount: float, dim: int = -1) -> None:
-        _validate_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
         self.dim = dim
 
@@ -222,8 +228,10 @@ class RandomStructured(_Structured):
         _check_dimensions(t, self.dim)
         channels = t.shape[self.dim]
         count = _count(self.amount, channels)
+        if not count:
+            return default_mask
         drawn = rand(channels)
-        threshold = drawn.kthvalue(count).values if count else drawn.min() - 1
+        threshold = drawn.kthvalue(count).values
         shape = [1] * t.ndim
         shape[self.dim] = -1
         return default_mask * (drawn > threshold).reshape(shape).to(dtype=default_mask.dtype)
@@ -233,7 +241,7 @@ class LnStructured(_Structured):
     """LnStructured(amount, n, dim=-1): cuts the channels along a dimension whose n-norm is the smallest."""
 
     def __init__(self, amount: float, n: float, dim: int = -1) -> None:
-        _validate_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
         self.n = n
         self.dim = dim
@@ -347,7 +355,7 @@ def is_pruned(module: Any) -> bool:
 # -- amounts ----------------------------------------------------------------------------------------------------------
 
 
-def _validate_amount(amount: Any) -> None:
+def _validate_pruning_amount_init(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     integral = isinstance(amount, numbers.Integral)
@@ -355,13 +363,20 @@ def _validate_amount(amount: Any) -> None:
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    return int(amount) if isinstance(amount, numbers.Integral) else round(float(amount) * tensor_size)
+
+
 def _count(amount: Any, size: int) -> int:
     """How many of `size` are cut."""
-    if isinstance(amount, numbers.Integral):
-        if int(amount) > size:
-            raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
-        return int(amount)
-    return round(float(amount) * size)
+    count = _compute_nparams_toprune(amount, size)
+    _validate_pruning_amount(count, size)
+    return count
 
 
 def _check_dimensions(t: Any, dim: int) -> None:

@@ -6,10 +6,14 @@ from typing import Any
 
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
+from leafgrad.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from leafgrad.nn.parameter import Parameter, is_lazy
 from leafgrad.nn.utils.weight_norm import find
 
-__all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
+__all__ = [
+    "SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook", "remove_spectral_norm",
+    "spectral_norm",
+]  # fmt: skip
 
 
 class SpectralNorm:
@@ -82,7 +86,58 @@ class SpectralNorm:
         for part, start in zip("uv", starts, strict=True):
             module.register_buffer(f"{name}_{part}", start)
         module.register_forward_pre_hook(hook)
+        module._register_state_dict_hook(SpectralNormStateDictHook(hook))
+        module._register_load_state_dict_pre_hook(SpectralNormLoadStateDictPreHook(hook))
         return hook
+
+    def solve_v(self, matrix: Any, u: Any, sigma: Any) -> Any:
+        """solve_v(matrix, u, sigma): the v for which u is the direction of W v, and u W v the singular value."""
+        v = (matrix.t().mm(matrix).pinverse() @ matrix.t()).mv(u)
+        return v * (sigma / u.dot(matrix.mv(v)))
+
+
+class SpectralNormStateDictHook:
+    """Notes the version of the hook among the metadata of a state_dict."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(self, module: Any, state_dict: Any, prefix: str, local_metadata: dict[str, Any]) -> None:
+        versions = local_metadata.setdefault("spectral_norm", {})
+        key = f"{self.fn.name}.version"
+        if key in versions:
+            raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")
+        versions[key] = self.fn._version
+
+
+class SpectralNormLoadStateDictPreHook:
+    """Takes states from before version 1, which have the divided weight instead of v."""
+
+    def __init__(self, fn: SpectralNorm) -> None:
+        self.fn = fn
+
+    def __call__(
+        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: list[str], *rest: Any
+    ) -> None:
+        if metadata.get("spectral_norm", {}).get(f"{self.fn.name}.version") is not None:
+            return
+        key = prefix + self.fn.name
+        if key not in state_dict and all([f"{key}_{part}" in state_dict for part in ("orig", "u", "v")]):
+            return  # a new state whose metadata got lost
+        absent = [name for name in (f"{key}_orig", key, f"{key}_u") if name not in state_dict]
+        if absent:
+            missing.extend(absent if strict else ())
+            return
+        with no_grad():
+            weight = state_dict[f"{key}_orig"]
+            sigma = (weight / state_dict.pop(key)).mean()
+            matrix = self.fn.reshape_weight_to_matrix(weight)
+            state_dict[f"{key}_v"] = self.fn.solve_v(matrix, state_dict[f"{key}_u"], sigma)
+
+
+def output_dim(module: Any) -> int:
+    """The dimension of a weight that counts outputs."""
+    return 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
 
 
 def spectral_norm(
@@ -91,7 +146,7 @@ def spectral_norm(
     """spectral_norm(module, name='weight', n_power_iterations=1, eps=1e-12, dim=None): divide a parameter by its
     largest singular value in each call."""
     if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+        dim = output_dim(module)
     SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
     return module
 
@@ -101,5 +156,10 @@ def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
     number = find(module, SpectralNorm, name)
     if number is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    module._forward_pre_hooks.pop(number).remove(module)
+    hook = module._forward_pre_hooks.pop(number)
+    hook.remove(module)
+    for place in (module._state_dict_hooks, module._load_state_dict_pre_hooks):
+        for number, each in list(place.items()):
+            if getattr(each[0] if isinstance(each, tuple) else each, "fn", None) is hook:
+                del place[number]
     return module

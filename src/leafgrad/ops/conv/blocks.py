@@ -173,10 +173,18 @@ def check_columns(
             ("input", input),
         )
     count = Geometry(stride, padding, dilation, 1).positions(output_size, kernel_size)
-    if prod(count) != shape[-1] or min(count) < 1:
+    given = (
+        f"Given output_size={output_size}, kernel_size={kernel_size}, dilation={dilation}, padding={padding}, "
+        f"stride={stride},"
+    )
+    if min(count) < 1 and prod(count) == shape[-1]:
         raise refused(
-            f"Given output_size={output_size}, kernel_size={kernel_size}, dilation={dilation}, padding={padding}, "
-            f"stride={stride}, expected size of input's dimension 2 to match the calculated number of sliding blocks "
+            f"{given} calculated shape of the array of sliding blocks as {count}, which is too small (non-positive)",
+            ("input", input),
+        )
+    if prod(count) != shape[-1]:
+        raise refused(
+            f"{given} expected size of input's dimension 2 to match the calculated number of sliding blocks "
             f"{count[0]} * {count[1]} = {prod(count)}, but got input.size(2)={shape[-1]}.",
             ("input", input),
         )
@@ -210,6 +218,8 @@ class pixel_shuffle(Shuffling):
     options = ("upscale_factor",)
     places = ("nn.functional.pixel_shuffle",)
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, r: int) -> A:
         *lead, c, h, w = x.shape
         parts = x.reshape((*lead, c // r**2, r, r, h, w))
@@ -241,6 +251,8 @@ class pixel_unshuffle(Shuffling):
     options = ("downscale_factor",)
     places = ("nn.functional.pixel_unshuffle",)
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, r: int) -> A:
         *lead, c, h, w = x.shape
         parts = x.reshape((*lead, c, h // r, r, w // r, r))

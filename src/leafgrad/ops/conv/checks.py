@@ -7,7 +7,7 @@ from typing import Any
 
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._dtypes import bfloat16, from_numpy_dtype, type_name
 
 Ints = tuple[int, ...]
 
@@ -69,7 +69,7 @@ def check_convolution(
         )  # fmt: skip
     check_channels(input, weight, bias, transposed, groups)
     check_sizes(input, weight, stride, padding, dilation, transposed, extra)
-    check_dtypes(input, weight, bias)
+    check_dtypes(input, weight, bias, transposed)
     return stride, padding, dilation, transposed, extra, groups
 
 
@@ -139,30 +139,21 @@ def check_sizes(
         )
 
 
-def check_dtypes(input: TensorBase, weight: TensorBase, bias: TensorBase | None) -> None:
-    x, w = input.array.dtype, weight.array.dtype
-    kind = from_numpy_dtype(x).alias
-    if x != w:
-        other = from_numpy_dtype(w).alias
-        tensors = ("input", input), ("weight", weight)
-        if "c" in (x.kind, w.kind):
-            types = f"Input type (CPU{kind}Type) and weight type (torch.{other}Tensor) should be the same"
-            raise refused(types, *tensors)
-        raise refused(f"expected scalar type {kind} but found {other}", *tensors)
-    if bias is not None and bias.array.dtype != x:
-        names = name_in_c(kind), name_in_c(from_numpy_dtype(bias.array.dtype).alias)
-        raise refused("Input type ({}) and bias type ({}) should be the same".format(*names), ("bias", bias))
-
-
-def name_in_c(alias: str) -> str:
-    """What C++ calls a dtype."""
-    if alias.startswith("Complex"):
-        return f"c10::complex<{alias[7:].lower()}>"
-    if alias in ("Half", "BFloat16"):
-        return f"c10::{alias}"
-    return {"Long": "long int", "Short": "short int", "Char": "signed char", "Byte": "unsigned char"}.get(
-        alias, alias.lower()
-    )
+def check_dtypes(input: TensorBase, weight: TensorBase, bias: TensorBase | None, transposed: bool) -> None:
+    """All have one dtype. Which of them PyTorch looks at first, and what it says, depends on who computes it."""
+    kind = from_numpy_dtype(input.array.dtype)
+    for name, other in (("weight", weight), ("bias", bias))[:: 1 if transposed else -1]:
+        if other is None or other.array.dtype == input.array.dtype:
+            continue
+        found = from_numpy_dtype(other.array.dtype)
+        tensors = ("input", input), (name, other)
+        if name == "bias" and not transposed:
+            raise refused(f"Input type ({kind.cpp}) and bias type ({found.cpp}) should be the same", *tensors)
+        if kind.is_complex or kind is bfloat16:
+            types = f"Input type ({type_name(kind)}) and {name} type ({type_name(found)}) should be the same"
+            dense = f" or input should be a MKLDNN tensor and {name} is a dense tensor"
+            raise refused(types + dense * (kind is bfloat16), *tensors)
+        raise refused(f"expected scalar type {kind.alias} but found {found.alias}", *tensors)
 
 
 def by(sizes: Sequence[int]) -> str:

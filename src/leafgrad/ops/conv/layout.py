@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from leafgrad._core.tensor import is_batched
 from leafgrad._device import contiguous_format
 from leafgrad._layouts import copy_in_format, format_of
@@ -26,5 +28,17 @@ def keeps_format(plain: Callable[..., Any]) -> Callable[..., Any]:
     def kernel(x: Array, *args: Any) -> Any:
         out = plain(x, *args)
         return [in_format_of(x, each) for each in out] if isinstance(out, list) else in_format_of(x, out)
+
+    return kernel
+
+
+def keeps_format_of_images(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for images only: PyTorch's pools of volumes, but the largest of windows, return rows."""
+    keeping = keeps_format(plain)
+
+    def kernel(x: Array, *args: Any) -> Any:
+        if x.ndim == 4 or is_batched(x):
+            return keeping(x, *args)
+        return plain(np.ascontiguousarray(x), *args)
 
     return kernel

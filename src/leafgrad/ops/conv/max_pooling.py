@@ -18,7 +18,7 @@ from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels.convolution import Geometry
 from leafgrad.kernels.pooling import flattened, max_adaptive, max_at, max_values, max_windows, put_back
 from leafgrad.ops.conv.checks import refused
-from leafgrad.ops.conv.layout import keeps_format
+from leafgrad.ops.conv.layout import keeps_format, keeps_format_of_images
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
 from leafgrad.ops.index.gather import gather, gather_sum
 from leafgrad.ops.reduce.common import raw
@@ -148,7 +148,7 @@ class adaptive_max_pool(Family):
     reference = lambda torch, x, size: getattr(torch._C._nn, f"adaptive_max_pool{len(size)}d")(x, size)
 
     @staticmethod
-    @keeps_format
+    @keeps_format_of_images
     def kernel(x: A, output_size: Ints) -> A:
         return max_adaptive(x, output_size)
 
@@ -242,6 +242,9 @@ def fractional_starts(samples: Array, size: int, window: int, count: int) -> Arr
 def check_fractional(input: Any, samples: Any, kernel_size: Ints, output_size: Ints) -> None:
     dims, shape = len(kernel_size), input.array.shape
     name = f"fractional_max_pool{dims}d{'_out' * (dims == 3)}()"
+    if len(shape) not in (dims + 1, dims + 2):
+        raise refused(f"{name}: Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(shape)}", ("input", input))
+    refuse(f"fractional_max_pool{dims}d_out_frame", input, COMPLEX)
     batched = len(shape) == dims + 2
     for dim in range(batched, len(shape)):
         if shape[dim] == 0:
@@ -342,6 +345,14 @@ def check_unpool(input: Any, indices: Any, size: Ints) -> None:
             f"tensor with shape: {list(at.shape)}",
             ("input", input), ("indices", indices),
         )  # fmt: skip
+    for dim in range(x.ndim - dims - 1, x.ndim):
+        if x.shape[dim] == 0:
+            raise refused(
+                f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for non-batch "
+                f"dimensions, but got {list(x.shape)} with dimension {dim} being empty.",
+                ("input", input),
+            )
+    refuse(f"max_unpool{dims}d", input, BOOL, COMPLEX, INTEGER)
     wrong = at[(at < 0) | (at >= prod(size))]
     if wrong.size:
         volume = "x".join([str(n) for n in size])

@@ -13,6 +13,7 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
+from leafgrad.ops.conv.layout import in_format_of, keeps_format
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Number, Shape, Tensor
@@ -36,6 +37,8 @@ class constant_pad_nd(Family):
     method = False
     vmap = "dims"
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, pad: Ints, value: Any) -> A:
         pairs = by_dimension(pad)
         lead = x.ndim - len(pairs)
@@ -123,7 +126,8 @@ class pad_with_own(Family):
     reference = lambda torch, x, padding, mode: torch.nn.functional.pad(x, padding, mode)
 
     def kernel(x: A, padding: Ints, mode: str) -> A:
-        return mapped(x, padding_maps(x.shape, padding, mode))
+        out = mapped(x, padding_maps(x.shape, padding, mode))
+        return out if mode == "circular" else in_format_of(x, out)
 
     def call(input: Tensor, padding: Shape, mode: str) -> Tensor:
         padding = tuple(padding)

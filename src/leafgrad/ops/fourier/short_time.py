@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import wrap
 from leafgrad._core.views import bind_view
-from leafgrad._dtypes import FLOAT, from_numpy_dtype
+from leafgrad._dtypes import FLOAT, from_numpy_dtype, type_name
 from leafgrad.ops.conv.padding import constant_pad_nd, pad_with_own
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.fourier.transforms import factor_of, fft_c2c, fft_c2r, fft_r2c
@@ -46,10 +46,10 @@ class Call:
 
     def refused(self, why: str) -> RuntimeError:
         shown = {"n_fft": self.n_fft, "hop_length": self.hop_length, "win_length": self.win_length}
-        window = "None" if self.window is None else f"{type_name(self.window)}{{{list(self.window.array.shape)}}}"
+        window = "None" if self.window is None else f"{type_name(self.window.dtype)}{{{list(self.window.array.shape)}}}"
         rest = {name: value if value is None else int(value) for name, value in self.rest.items()}
         said = ", ".join([f"{name}={value}" for name, value in {**shown, "window": window, **rest}.items()])
-        input = f"{type_name(self.input)}{list(self.input.array.shape)}"
+        input = f"{type_name(self.input.dtype)}{list(self.input.array.shape)}"
         return errors.mistake(RuntimeError, f"{self.name}({input}, {said}) {why}")
 
     def sides(self) -> tuple[int, int]:
@@ -59,12 +59,6 @@ class Call:
 
     def has_complex(self) -> bool:
         return any([t is not None and t.array.dtype.kind == "c" for t in (self.input, self.window)])
-
-
-def type_name(t: Any) -> str:
-    """What PyTorch calls the type of a tensor."""
-    kind = from_numpy_dtype(t.array.dtype)
-    return f"CPU{kind.alias}Type" if kind.is_complex else f"torch.{kind.alias}Tensor"
 
 
 # -- forward ----------------------------------------------------------------------------------------------------------

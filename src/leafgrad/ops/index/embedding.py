@@ -8,8 +8,11 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.inplace import count_change
-from leafgrad._core.tensor import TensorBase
-from leafgrad.ops.index.gather import LONG_OR_INT, check_index, index_sum, outside, take_at
+from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._dtypes import type_name
+from leafgrad.ops.creation.fresh import zero_like
+from leafgrad.ops.index.gather import LONG_OR_INT, index_sum, outside, take_at
+from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -43,9 +46,7 @@ class embedding(Family):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Tensor:
-        check_index(input, LONG_OR_INT,
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            "torch.{}Tensor instead (while checking arguments for embedding)")  # fmt: skip
+        check_indices(input, "embedding")
         if weight.array.ndim != 2:
             raise errors.mistake(RuntimeError, "'weight' must be 2-D", ("weight", errors.describe(weight)))
         if sparse:
@@ -61,13 +62,13 @@ class embedding(Family):
 
     def vjp_weight(g: A, indices: A, weight_shape: A, padding_idx: A, by_frequency: A) -> A:
         at = raw(indices)
-        if padding_idx is not None or by_frequency:
+        if by_frequency:
             factors = np.ones(at.shape, g.array.dtype if isinstance(g, TensorBase) else g.dtype)
-            if by_frequency:
-                factors /= np.bincount(at.reshape(-1), minlength=weight_shape[0])[at]
-            if padding_idx is not None:
-                factors[at == padding_idx] = 0
+            factors /= np.bincount(at.reshape(-1), minlength=weight_shape[0])[at]
             g = g * factors[..., None]
+        if padding_idx is not None:  # also if its gradient is nan
+            padding = (at == padding_idx)[..., None]
+            g = where(wrap(padding) if isinstance(g, TensorBase) else padding, zero_like(g), g)
         return index_sum(g, weight_shape, 0, 1, at)
 
     def vmap(batch: A, weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
@@ -82,6 +83,17 @@ class embedding(Family):
         S(t(dtype="int64", low=0, high=3), t(3, 2)),
         S(t(0, dtype="int64", low=0, high=3), t(3, 2)),
     ]
+
+
+def check_indices(indices: Any, name: str) -> None:
+    """The indices of rows must be integers, also if there are none."""
+    if indices.array.dtype not in LONG_OR_INT:
+        raise errors.mistake(
+            RuntimeError,
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{type_name(indices.dtype)} instead (while checking arguments for {name})",
+            ("indices", errors.describe(indices)),
+        )
 
 
 def shown_padding(padding_idx: int | None, weight: TensorBase) -> int | None:

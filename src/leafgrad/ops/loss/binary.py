@@ -33,6 +33,8 @@ class logsigmoid(Family):
     kernel = activations.log_sigmoid
     node_name = "LogSigmoidBackward0"
     public_name = ""
+    places = ("nn.functional.logsigmoid",)
+    out = True
     aten = "log_sigmoid_forward"
     aten_function = "log_sigmoid"
     jvp = "elementwise"

@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad._core.bind import bind_finding
 from leafgrad._core.thread_state import silence_numpy
+from leafgrad._dtypes import BOOL, COMPLEX, HALF, INTEGER, from_numpy_dtype
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Tensor
@@ -29,6 +30,8 @@ class ctc_losses(Family):
     node_name = "CtcLossBackward0"
     aten = "_ctc_loss"
     derivatives = 1
+    refuses = (BOOL, INTEGER, HALF, COMPLEX)
+    kernel_name = "ctc_loss_cpu"
 
     def kernel(log_probs: A, targets: Any, lengths: Any, blank: int, zero_infinity: bool) -> tuple[A, A]:
         losses = np.zeros(log_probs.shape[1], log_probs.dtype)
@@ -44,6 +47,7 @@ class ctc_losses(Family):
 
     def call(log_probs: Tensor, targets: Any, lengths: Any, blank: int, zero_infinity: bool) -> Tensor:
         silence_numpy()
+        ctc_losses.check(from_numpy_dtype(log_probs.array.dtype))
         return bind_finding(ctc_losses.core, (log_probs,), (targets, lengths, blank, zero_infinity))
 
     def reference(torch: Any, log_probs: Any, targets: Any, lengths: Any, blank: int, zero_infinity: bool) -> Any:

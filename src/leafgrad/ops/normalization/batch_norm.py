@@ -11,8 +11,7 @@ from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.tensor import TensorBase, is_batched
-from leafgrad._core.thread_state import silence_numpy
-from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._core.thread_state import shared_modes, silence_numpy, state
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.loss.options import refuse_gradient
 from leafgrad.ops.normalization.layer_norm import statistics
@@ -28,8 +27,9 @@ from leafgrad.ops.normalization.standardize import (
     scaled_channels,
     standardize,
 )
+from leafgrad.ops.out import has_tangent
 from leafgrad.ops.pointwise.elementwise import rsqrt
-from leafgrad.ops.reduce.common import F32, is_half
+from leafgrad.ops.reduce.common import refused
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Tensor
@@ -43,6 +43,7 @@ class batch_norm(Normalization):
     dimension 1, each with the mean 0 and the variance 1, then times weight plus bias. In training these are the mean
     and the variance of the input, and the running ones follow them; otherwise the running ones."""
 
+    row_major = False
     node_name = "NativeBatchNormBackward0"
     shows = {"training": True}
     aten = "native_batch_norm"
@@ -60,11 +61,13 @@ class batch_norm(Normalization):
         eps: float,
         cudnn_enabled: bool,
     ) -> Tensor:
+        if not input.array.size:
+            check_kinds(input, weight, bias, running_mean, running_var)
+            return of_nothing(input, weight, bias)
         check_sizes(input, training, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
         check_kinds(input, weight, bias, running_mean, running_var)
-        if not input.array.size:
-            return of_nothing(input, weight, bias)
         wrap_dim(1, input.array.ndim)  # which must be there
+        refuse_tangents(input, running_mean, running_var)
         if not training:
             return batch_norm_evaluated.call(input, weight, bias, running_mean, running_var, eps)
         refuse_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
@@ -217,20 +220,21 @@ def check_sizes(input: TensorBase, training: bool, **parameters: Any) -> None:
             raise errors.mistake(RuntimeError, f"{name} must be defined in evaluation mode")
 
 
-def check_kinds(input: TensorBase, weight: Any, bias: Any, *running: Any) -> None:
+def refuse_tangents(input: TensorBase, *running: Any) -> None:
+    """Forward mode does not go through running statistics."""
+    if shared_modes and state.forward_mode and has_tangent(input):
+        if any([each is not None and has_tangent(each) for each in running]):
+            raise RuntimeError(
+                "batch_norm is not differentiable wrt running_mean and running_var, they cannot have forward grad "
+                "defined"
+            )
+
+
+def check_kinds(input: TensorBase, *parameters: Any) -> None:
     """Inputs are floats, and so are parameters: of the same dtype, or single where the input is half."""
-    first, kind = weight if weight is not None else bias, input.array.dtype
-    if first is None:
-        check_dtypes(input, "batch_norm")
-        given = [r.array.dtype for r in running if r is not None]
-        if any([each != kind and not (is_half(kind) and each == F32) for each in given]):
-            raise errors.mistake(RuntimeError, "mixed dtype (CPU): all inputs must share same datatype.")
-        return
-    check_dtypes(input, "batch_norm", first)
-    for other in (bias, *running):
-        if other is not None and other.array.dtype != first.array.dtype:
-            wanted, found = [from_numpy_dtype(t.array.dtype).alias for t in (first, other)]
-            raise errors.mistake(RuntimeError, f"expected scalar type {wanted} but found {found}")
+    if input.array.dtype.kind in "biuc":
+        raise refused("batch_norm", input)
+    check_dtypes(input, "batch_norm", *parameters)
 
 
 # -- with the statistics ----------------------------------------------------------------------------------------------

@@ -15,9 +15,10 @@ from leafgrad._core.fused import only_values
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, float32, from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
+from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.normalization.standardize import Layout, Normalization, check_dtypes, standardize
 from leafgrad.ops.reduce.common import F32, F64, is_half, refused
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, in_rows, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Shape, Tensor
 
@@ -103,6 +104,7 @@ class group_norm(Normalization):
     """group_norm(input, num_groups, weight=None, bias=None, eps=1e-05): the channels, dimension 1, in groups, each of
     which is standardized by itself; weight and bias are those of channels."""
 
+    row_major = False
     node_name = "NativeGroupNormBackward0"
     shows = {
         "N": lambda node: counted_in_groups(node)[0],
@@ -169,7 +171,6 @@ class rows_by_rms(Family):
     options = ("shape", "eps")
     finds = "rate"  # one over the root of the mean of squares
     public_name = ""
-    row_major = True
     refuses = (BOOL, INTEGER)
     reference = lambda torch, x, weight, shape, eps: torch.nn.functional.rms_norm(x, shape, weight, eps)
     node_name = f"MulBackward0({WITHOUT_WEIGHT}, weight)"
@@ -185,7 +186,7 @@ class rows_by_rms(Family):
             out, rate = fused.divided_by_rms(rows, eps)
         else:
             out, rate = fused.rms_norm(rows, weight.reshape(-1), eps)
-        return out if out.shape == x.shape else out.reshape(x.shape), rate
+        return in_format_of(x, in_rows(out if out.shape == x.shape else out.reshape(x.shape))), rate
 
     def call(input: Any, weight: Any, shape: Sequence[int], eps: float) -> Any:
         core = rows_by_rms.core if weight is not None else rows_by_rms.named[WITHOUT_WEIGHT]

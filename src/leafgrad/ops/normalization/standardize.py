@@ -17,10 +17,11 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
 from leafgrad.kernels.halves import widened
+from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, F64, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
-from leafgrad.ops.registry import Family
+from leafgrad.ops.registry import Family, in_rows
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -65,7 +66,7 @@ class Normalization(Family, family=True):
             out = scaled_channels(wide, mean, rstd, weight, bias, layout)
         else:
             out, *statistics = plainly(wide, weight, bias, layout, eps)
-        return as_before(out, x), tuple(statistics)
+        return in_format_of(x, in_rows(as_before(out, x))), tuple(statistics)
 
     @staticmethod
     def vjp_all(g: A, needs: A, input: A, weight: A, layout: A, eps: A, statistics: A) -> A:
@@ -256,10 +257,18 @@ def check_dtypes(input: TensorBase, kernel: str, *parameters: TensorBase | None)
     kind = input.array.dtype
     if (kind is F32 or kind is F64) and all([p is None or p.array.dtype is kind for p in parameters]):
         return
-    if kind.kind in "biuc":
-        raise refused(kernel, input)
     given = [p.array.dtype for p in parameters if p is not None]
-    if not all([each == kind for each in given]) and not (is_half(kind) and all([each == F32 for each in given])):
+    if not given or given[0] == kind:
+        if kind.kind in "biuc":
+            raise refused(kernel, input)
+        for each in given:
+            if each != kind:
+                wanted, found = [from_numpy_dtype(which).alias for which in (kind, each)]
+                raise errors.mistake(RuntimeError, f"expected scalar type {wanted} but found {found}")
+        return
+    single = all([each == F32 for each in given])
+    if not single or not is_half(kind):
         dtypes = [str(from_numpy_dtype(each)) for each in (kind, *given)]
-        rows = ("dtypes", f"{dtypes[0]}, and of weight and bias {', '.join(dtypes[1:])}")
-        raise errors.mistake(RuntimeError, "mixed dtype (CPU): expect parameter to have scalar type of Float", rows)
+        rows = ("dtypes", f"{dtypes[0]}, and of parameters {', '.join(dtypes[1:])}")
+        why = "all inputs must share same datatype." if single else "expect parameter to have scalar type of Float"
+        raise errors.mistake(RuntimeError, f"mixed dtype (CPU): {why}", rows)

@@ -110,6 +110,7 @@ class softplus(Activation):
 
     options = ("beta", "threshold")
     kernel = fused.softplus
+    out = True
     places = ("nn.functional.softplus",)
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), 2.0, 1.0), S(t(), beta=0.5), S(t(0))])
 
@@ -156,6 +157,7 @@ class gelu(Activation):
 
     options = ("approximate",)
     kernel_name = "GeluKernelImpl"
+    out = True
     places = ("nn.functional.gelu",)
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(5), approximate="tanh"), S(t()), S(t(0))])
 

@@ -55,10 +55,10 @@ def dropped(input: Any, p: float, in_place: bool, features: bool = False, alpha:
     """A tensor after dropout: of elements or, `features`, of whole channels (dimension 1); of what is switched off
     zero is left or, `alpha`, another constant."""
     x = input.array
-    if features and x.ndim < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if p == 0 or x.size == 0:
         return input
+    if features and x.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if x.dtype.kind in "biu" and p < 1:
         own = input.dtype.alias
         raise RuntimeError(f"result type Float can't be cast to the desired output type {own}\n  at {errors.here()}")

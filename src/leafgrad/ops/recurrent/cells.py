@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from leafgrad import errors
@@ -13,26 +14,29 @@ from leafgrad.ops.signature import Tensor, Tensors, by_name
 
 def stepped(kind: str, gates: int, input: Any, states: Any, weights: Weights) -> Any:
     """The states after one step."""
-    check(gates, input, states[0], weights)
+    check(gates, input, states, weights)
     out, last = layer(kind, input, tuple(states), weights, (input.shape[0],), False)
     return last if kind == "lstm" else out
 
 
-def check(gates: int, input: TensorBase, h: TensorBase, weights: Weights) -> None:
+def check(gates: int, input: TensorBase, states: Sequence[TensorBase], weights: Weights) -> None:
     """PyTorch's words about shapes that do not fit."""
-    x, state, w = input.array.shape, h.array.shape, weights.w_ih.array.shape
+    x, w = input.array.shape, weights.w_ih.array.shape
     if x[-1] != w[1]:
         raise errors.mistake(RuntimeError, f"input has inconsistent input_size: got {x[-1]} expected {w[1]}")
-    if x[0] != state[0]:
-        raise errors.mistake(RuntimeError, f"Input batch size {x[0]} doesn't match hidden0 batch size {state[0]}")
     size = weights.w_hh.array.shape[1]
     for name, weight in (("weight_ih", weights.w_ih), ("weight_hh", weights.w_hh)):
         rows = weight.array.shape[0]
         if rows != gates * size:
             first = f"{name} first dim must be {gates} * hidden_size = {gates * size}, but got {rows}"
             raise errors.mistake(RuntimeError, first)
-    if state[1] != size:
-        raise errors.mistake(RuntimeError, f"hidden0 has inconsistent hidden_size: got {state[1]}, expected {size}")
+    for i, given in enumerate(states):
+        state = given.array.shape
+        if x[0] != state[0]:
+            raise errors.mistake(RuntimeError, f"Input batch size {x[0]} doesn't match hidden{i} batch size {state[0]}")
+        if state[1] != size:
+            first = f"hidden{i} has inconsistent hidden_size: got {state[1]}, expected {size}"
+            raise errors.mistake(RuntimeError, first)
 
 
 @declared_and_checked

@@ -7,6 +7,7 @@ memory, which the tensors that show it could not follow, so that is left to stor
 
 from __future__ import annotations
 
+import mmap
 import os
 import sys
 import weakref
@@ -106,8 +107,11 @@ class StorageBase:
         return self
 
     def is_shared(self) -> bool:
-        """is_shared(): no, all memory is ordinary memory of one process."""
-        return False
+        """is_shared(): is it memory that other processes can see, or a file?"""
+        owner = self._elements()
+        while isinstance(owner, (np.ndarray, memoryview)):
+            owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+        return isinstance(owner, mmap.mmap)
 
     def is_pinned(self, device: Any = "cuda") -> bool:
         return False
