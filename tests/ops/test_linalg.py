@@ -449,7 +449,7 @@ def test_dtypes_of_products_in_batches():
 
 
 def test_inverses_that_do_not_exist_are_refused():
-    with pytest.raises(torch.linalg.LinAlgError, match="^cholesky_inverse: The diagonal element 2 is zero"):
+    with pytest.raises(torch.linalg.LinAlgError, match=r"^cholesky_inverse: The diagonal element 2 is zero"):
         torch.cholesky_inverse(torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
     with pytest.raises(torch.linalg.LinAlgError, match=r"\(Batch element 1\): The diagonal element 1 is zero"):
         torch.cholesky_inverse(torch.stack([torch.eye(2), torch.zeros(2, 2)]))

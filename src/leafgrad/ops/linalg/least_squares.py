@@ -125,9 +125,9 @@ class linalg_pinv(OfMatrices):
             raise errors.mistake(RuntimeError, f"{first}cdouble types")
         if hermitian:
             check_square("linalg.pinv", input)
-        for name, given in (("rcond", rcond), ("atol", atol), ("rtol", rtol)):
-            if isinstance(given, TensorBase) and given.array.dtype.kind == "c":
-                first = f"torch.linalg.pinv: {name} tensor of complex type is not supported. Got {alias_of(given)}"
+        for name, limit in (("rcond", rcond), ("atol", atol), ("rtol", rtol)):
+            if isinstance(limit, TensorBase) and limit.array.dtype.kind == "c":
+                first = f"torch.linalg.pinv: {name} tensor of complex type is not supported. Got {alias_of(limit)}"
                 raise errors.mistake(RuntimeError, first)
         if rcond is not None:  # the older name
             atol, rtol = 0.0, rcond
