@@ -10,9 +10,6 @@ import pytest
 
 import leafgrad as torch
 from leafgrad import nn
-
-pytest.importorskip("tensorboard")
-
 from leafgrad.utils.tensorboard import FileWriter, SummaryWriter, summary, writer
 from leafgrad.utils.tensorboard._graph import graph
 from leafgrad.utils.tensorboard._utils import _prepare_video, convert_to_HWC, make_grid
@@ -113,7 +110,6 @@ def test_curves_layouts_meshes_and_tensors(tmp_path: Path) -> None:
 
 
 def test_pictures_and_sounds(tmp_path: Path) -> None:
-    pytest.importorskip("PIL")
     with SummaryWriter(tmp_path) as board:
         board.add_image("one", torch.rand(1, 2, 3))
         board.add_images("grid", torch.rand(10, 3, 2, 3))
@@ -135,11 +131,11 @@ def test_pictures_and_sounds(tmp_path: Path) -> None:
 
 
 def test_figures(tmp_path: Path) -> None:
-    pytest.importorskip("PIL")
-    figures = pytest.importorskip("matplotlib.figure")
+    from matplotlib.figure import Figure
+
     with SummaryWriter(tmp_path) as board:
-        board.add_figure("one", figures.Figure(figsize=(2, 1), dpi=10))
-        board.add_figure("two", [figures.Figure(figsize=(2, 1), dpi=10) for _ in range(2)])
+        board.add_figure("one", Figure(figsize=(2, 1), dpi=10))
+        board.add_figure("two", [Figure(figsize=(2, 1), dpi=10) for _ in range(2)])
     found = values(tmp_path)
     assert (found["one"][1].image.height, found["one"][1].image.width, found["two"][1].image.width) == (10, 20, 40)
 
