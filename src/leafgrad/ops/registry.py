@@ -266,6 +266,7 @@ class Family(metaclass=Block, family=True):
         function: Callable[..., Any]
         record: Callable[..., Any]
         core: Op
+        by_number: Op
         named: dict[str, Op]
         result_type: Any
         check: Callable[[dtype], None]
