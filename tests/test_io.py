@@ -56,15 +56,19 @@ def test_a_file_is_kept_if_saving_fails(tmp_path: Path) -> None:
 
 def test_safetensors(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
-    if find_spec("safetensors") is None:
-        with pytest.raises(ImportError, match=r"fix: pip install 'leafgrad\[safetensors\]'"):
-            io.save_safetensors(TENSORS, path)
-        return
     tensors = {**TENSORS, "bfloat16": torch.ones(2, dtype=torch.bfloat16)}
     io.save_safetensors(tensors, path, {"made": "here"})
     check_equal(io.load_safetensors(path), tensors)
     with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
         io.load_safetensors(path, device="cuda")
+
+
+def test_safetensors_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in sys.modules if each.partition(".")[0] == "safetensors"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(ImportError, match=r"fix: pip install 'leafgrad\[safetensors\]'"):
+        io.save_safetensors(TENSORS, tmp_path / "x.safetensors")
 
 
 def test_storages_of_files(tmp_path: Path) -> None:

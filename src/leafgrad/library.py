@@ -139,13 +139,22 @@ def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
                     forgotten(op)
 
 
+def registering(library: Library, name: Any, key: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator of the kernel of an operator."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        library.impl(name, function, key) if key else library.impl(name, function)
+        return function
+
+    return register
+
+
 def define(qualname: Any, schema: str, *more: Any, lib: Library | None = None, tags: Any = ()) -> Any:
     """define(qualname, schema, *, lib=None, tags=()): a new operator, define("mylib::sin", "(Tensor x) -> Tensor").
 
     The older form is a decorator: `@define(library, "sin(Tensor x) -> Tensor")` of its kernel."""
     if isinstance(qualname, Library):
-        name = qualname.define(schema, *more)
-        return lambda function: qualname.impl(name, function) or function
+        return registering(qualname, qualname.define(schema, *more), "")
     library, _, name = qualname.partition("::")
     if not name:
         raise ValueError(
@@ -170,7 +179,7 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Library | None = N
     """impl(qualname, types, func=None, *, lib=None): the implementation of an operator for devices, "default" for
     all. The older form is a decorator: `@impl(library, "sin", "CPU")`."""
     if isinstance(qualname, Library):
-        return lambda function: qualname.impl(types, function, func or "") or function
+        return registering(qualname, types, func or "")
     keys = [key_of(each) for each in ([types] if isinstance(types, str) else types)]
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -29,4 +29,5 @@ class Tag(IntEnum):
     reduction = 18
     view_copy = 19
 
-    __str__ = lambda self: f"Tag.{self.name}"
+    def __str__(self) -> str:
+        return f"Tag.{self.name}"

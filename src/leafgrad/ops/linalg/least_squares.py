@@ -120,14 +120,15 @@ class linalg_pinv(OfMatrices):
     ) -> Tensor:
         x = input.array
         if x.ndim < 2 or x.dtype.kind in "biu" or is_half(x.dtype):
-            given = f"{alias_of(input)}{{{errors.size(x.shape)}}}"
-            first = f"linalg.pinv({given}): expected a tensor with 2 or more dimensions of float, double, cfloat or "
+            matrices = f"{alias_of(input)}{{{errors.size(x.shape)}}}"
+            first = f"linalg.pinv({matrices}): expected a tensor with 2 or more dimensions of float, double, cfloat or "
             raise errors.mistake(RuntimeError, f"{first}cdouble types")
         if hermitian:
             check_square("linalg.pinv", input)
-        for name, limit in (("rcond", rcond), ("atol", atol), ("rtol", rtol)):
-            if isinstance(limit, TensorBase) and limit.array.dtype.kind == "c":
-                first = f"torch.linalg.pinv: {name} tensor of complex type is not supported. Got {alias_of(limit)}"
+        tolerances: dict[str, Any] = {"rcond": rcond, "atol": atol, "rtol": rtol}
+        for name, given in tolerances.items():
+            if isinstance(given, TensorBase) and given.array.dtype.kind == "c":
+                first = f"torch.linalg.pinv: {name} tensor of complex type is not supported. Got {alias_of(given)}"
                 raise errors.mistake(RuntimeError, first)
         if rcond is not None:  # the older name
             atol, rtol = 0.0, rcond
