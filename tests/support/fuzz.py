@@ -410,6 +410,7 @@ SHAPE_OR_DTYPE = (
     r"stack expects each tensor to be equal size|Tensor must have a last dimension of size 2|"
     r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical|"
     r"maximum size for tensor at dimension|split_with_sizes expects|"
+    r"Tensor must have a (storage_offset|stride) divisible by 2|"
     r"unsupported operation: more than one element|self\..* must be .* to view)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
@@ -433,6 +434,7 @@ EXPLAINED = [
     ("scattered", rf"{GIVES}", r"RuntimeError: \w+_scatter does not support automatic differentiation for outputs with",
      "derivatives that PyTorch lacks"),
     ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
+    ("backward|grad|end", r"all of step", r"(?!all of step)", "mistakes of PyTorch"),
     ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     # a gradient in another shape than its tensor, or what a hook is given; see `same_elements`
     ("backward|grad|end|nested", r"shape \(", r"\([\d, ]*\)$", "mistakes of PyTorch"),
