@@ -9,7 +9,11 @@ import pytest
 from leafgrad.errors.dataflow import Program, Slice
 
 HEADER = "scale = 2\nclass Net:\n"
-METHOD = "    def method{0}(self, x):\n        self.value{0} = self.value{1} * x.weight * scale\n        return self.method{1}(self.value{0})\n"
+METHOD = """
+    def method{0}(self, x):
+        self.value{0} = self.value{1} * x.weight * scale
+        return self.method{1}(self.value{0})
+"""
 
 
 def lines_behind(text: str, line: int) -> set[int]:
