@@ -439,6 +439,7 @@ EXPLAINED = [
     # a gradient in another shape than its tensor, or what a hook is given; see `same_elements`
     ("backward|grad|end|passes|nested", r"shape \(", r"\([\d, ]*\)$", "mistakes of PyTorch"),
     ("", r"values .* dtype torch.complex.*(inf|nan)", r".*\bnan", "sums of infinite complex numbers and of nan"),
+    ("complex_view", r"values .*(inf|nan)", r".*\bnan", "sums of infinite complex numbers and of nan"),
     (".* of single elements that lie elsewhere", r"strides", r"\(", "strides of dimensions of one element"),
     ("(binary|ternary|joined|view getitem|by_index roll).* of single elements", r"strides", r"\(",
      "strides of dimensions of one element"),

@@ -18,7 +18,7 @@ from leafgrad.kernels.pooling import bins, is_native, means, means_adaptive, mea
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
 from leafgrad.ops.conv.checks import refused
 from leafgrad.ops.conv.convolution import widened
-from leafgrad.ops.conv.layout import keeps_format
+from leafgrad.ops.conv.layout import keeps_format_of_images
 from leafgrad.ops.conv.max_pooling import refuse
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
 from leafgrad.ops.reduce.common import raw
@@ -55,7 +55,7 @@ class avg_pool(Averaging):
     reference = lambda torch, x, *options: getattr(torch.nn.functional, f"avg_pool{len(options[0])}d")(x, *options)
 
     @staticmethod
-    @keeps_format
+    @keeps_format_of_images
     def kernel(x: A, window: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include_pad: bool, override: Any) -> A:
         kind = x.dtype
         (x,) = widened(x)
@@ -158,7 +158,7 @@ class adaptive_avg_pool(Averaging):
     reference = lambda torch, x, size: getattr(torch._C._nn, f"adaptive_avg_pool{len(size)}d")(x, size)
 
     @staticmethod
-    @keeps_format
+    @keeps_format_of_images
     def kernel(x: A, output_size: Ints) -> A:
         dims, kind = len(output_size), x.dtype
         sizes = x.shape[-dims:]

@@ -210,6 +210,8 @@ class pixel_shuffle(Shuffling):
     options = ("upscale_factor",)
     places = ("nn.functional.pixel_shuffle",)
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, r: int) -> A:
         *lead, c, h, w = x.shape
         parts = x.reshape((*lead, c // r**2, r, r, h, w))
@@ -241,6 +243,8 @@ class pixel_unshuffle(Shuffling):
     options = ("downscale_factor",)
     places = ("nn.functional.pixel_unshuffle",)
 
+    @staticmethod
+    @keeps_format
     def kernel(x: A, r: int) -> A:
         *lead, c, h, w = x.shape
         parts = x.reshape((*lead, c, h // r, r, w // r, r))

@@ -18,7 +18,7 @@ from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels.convolution import Geometry
 from leafgrad.kernels.pooling import flattened, max_adaptive, max_at, max_values, max_windows, put_back
 from leafgrad.ops.conv.checks import refused
-from leafgrad.ops.conv.layout import keeps_format
+from leafgrad.ops.conv.layout import keeps_format, keeps_format_of_images
 from leafgrad.ops.conv.pool_checks import check_adaptive, check_pool, pool_sizes
 from leafgrad.ops.index.gather import gather, gather_sum
 from leafgrad.ops.reduce.common import raw
@@ -148,7 +148,7 @@ class adaptive_max_pool(Family):
     reference = lambda torch, x, size: getattr(torch._C._nn, f"adaptive_max_pool{len(size)}d")(x, size)
 
     @staticmethod
-    @keeps_format
+    @keeps_format_of_images
     def kernel(x: A, output_size: Ints) -> A:
         return max_adaptive(x, output_size)
 

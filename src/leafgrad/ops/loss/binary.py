@@ -40,14 +40,17 @@ A = Any  # an array, or a tensor under create_graph
 class logsigmoid(Family):
     """logsigmoid(input): log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
 
-    kernel = activations.log_sigmoid
     node_name = "LogSigmoidBackward0"
+    row_major = True
     public_name = ""
     aten = "log_sigmoid_forward"
     aten_function = "log_sigmoid"
     jvp = "elementwise"
     vmap = "elementwise"
     samples = real()
+
+    def kernel(x: A) -> A:
+        return activations.log_sigmoid(x)
 
     def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind in "biuc":

@@ -119,8 +119,8 @@ def laid_as_input(x: Any, y: Any, losses: Any) -> Any:
 
 
 def laid_as_target(x: Any, y: Any, losses: Any) -> Any:
-    """Element by element of both, the target first."""
-    return in_common_order((y, x), losses)
+    """Element by element of the target."""
+    return in_common_order((y,), losses)
 
 
 def loss_kernel(each: Any, sum_of: Any, laid: Any = laid_as_both) -> Any:

@@ -13,6 +13,7 @@ from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.loss.options import refuse_gradient
 from leafgrad.ops.normalization.layer_norm import statistics
@@ -22,6 +23,7 @@ from leafgrad.ops.normalization.standardize import (
     check_dtypes,
     gradients_by_known,
     gradients_of_factors,
+    in_format_of_input,
     in_layout,
     reciprocal_deviation,
     scaled,
@@ -43,6 +45,8 @@ class batch_norm(Normalization):
     dimension 1, each with the mean 0 and the variance 1, then times weight plus bias. In training these are the mean
     and the variance of the input, and the running ones follow them; otherwise the running ones."""
 
+    kernel = in_format_of_input
+    row_major = False
     node_name = "NativeBatchNormBackward0"
     shows = {"training": True}
     aten = "native_batch_norm"
@@ -123,7 +127,7 @@ class batch_norm_evaluated(Family):
             out = scaled_channels(wide, mean, rstd, weight, bias, layout)
         else:
             out = scaled((wide - mean) * rstd, weight, bias, layout)
-        return out.reshape(x.shape).astype(x.dtype, copy=False)
+        return in_format_of(x, out.reshape(x.shape).astype(x.dtype, copy=False))
 
     def vjp_all(g: A, needs: A, input: A, weight: A, running_mean: A, running_var: A, eps: A) -> A:
         layout = channels_of(input.shape)

@@ -15,7 +15,13 @@ from leafgrad._core.fused import only_values
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, float32, from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
-from leafgrad.ops.normalization.standardize import Layout, Normalization, check_dtypes, standardize
+from leafgrad.ops.normalization.standardize import (
+    Layout,
+    Normalization,
+    check_dtypes,
+    in_format_of_input,
+    standardize,
+)
 from leafgrad.ops.reduce.common import F32, F64, is_half, refused
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
@@ -103,6 +109,8 @@ class group_norm(Normalization):
     """group_norm(input, num_groups, weight=None, bias=None, eps=1e-05): the channels, dimension 1, in groups, each of
     which is standardized by itself; weight and bias are those of channels."""
 
+    kernel = in_format_of_input
+    row_major = False
     node_name = "NativeGroupNormBackward0"
     shows = {
         "N": lambda node: counted_in_groups(node)[0],

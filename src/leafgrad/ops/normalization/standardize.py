@@ -17,6 +17,7 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
 from leafgrad.kernels.halves import widened
+from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, F64, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
@@ -92,6 +93,12 @@ class Normalization(Family, family=True):
             rest = sum_along(own, layout.over, True) + standard * sum_along(own * standard, layout.over, True)
             of_input = ((own - rest / n) * rstd).reshape(input.shape)
         return of_input, *gradients_of_factors(g, standard, needs, layout)
+
+
+def in_format_of_input(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, Any]:
+    """The kernel of those whose results have the channels last where their inputs do."""
+    out, statistics = Normalization.kernel(x, weight, bias, layout, eps)
+    return in_format_of(x, out), statistics
 
 
 def in_layout(x: A, layout: Layout) -> A:
