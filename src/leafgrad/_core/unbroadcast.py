@@ -32,6 +32,10 @@ def fitted(leaf: Any, r: Any) -> Any:
     try:
         return unbroadcast(r, leaf.array.shape, kind)
     except RuntimeError:
+        if leaf.node is not None:
+            from leafgrad import errors
+
+            raise errors.leaf_in_the_interior(leaf) from None
         if leaf.needs_grad:
             raise
         return None  # it was detached and then reshaped, both in place
