@@ -212,9 +212,11 @@ def with_derivatives(p: Any, r: Random, value: Any, x: Any) -> list[Any]:
     if not value.requires_grad or not x.requires_grad or r.random() < 0.5:
         return [value]
     (g,) = torch.autograd.grad((torch.view_as_real(value) if is_complex(value) else value).sum(), x, create_graph=True)
-    second = None
+    second, calls = None, len(p.calls)
     if g.requires_grad:
         (second,) = torch.autograd.grad((g * g).sum(), x, allow_unused=True, retain_graph=True)
+    if second is None or not second.any():  # PyTorch may or may not have recorded it, and called hooks
+        del p.calls[calls:]
     derivatives = [g.detach(), torch.zeros_like(x) if second is None else second]
     return [value, *[settled(p, each) for each in derivatives]]
 

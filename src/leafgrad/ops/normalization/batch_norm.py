@@ -45,7 +45,7 @@ class batch_norm(Normalization):
     dimension 1, each with the mean 0 and the variance 1, then times weight plus bias. In training these are the mean
     and the variance of the input, and the running ones follow them; otherwise the running ones."""
 
-    kernel = in_format_of_input
+    kernel = staticmethod(in_format_of_input)
     row_major = False
     node_name = "NativeBatchNormBackward0"
     shows = {"training": True}

@@ -109,7 +109,7 @@ class group_norm(Normalization):
     """group_norm(input, num_groups, weight=None, bias=None, eps=1e-05): the channels, dimension 1, in groups, each of
     which is standardized by itself; weight and bias are those of channels."""
 
-    kernel = in_format_of_input
+    kernel = staticmethod(in_format_of_input)
     row_major = False
     node_name = "NativeGroupNormBackward0"
     shows = {
