@@ -276,6 +276,17 @@ def test_detach_in_place() -> None:
     assert not x.detach_().requires_grad
 
 
+@pytest.mark.parametrize("reshaped", [False, True])
+def test_leaves_that_have_got_a_history(reshaped: bool) -> None:
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    y = x * 2
+    x.detach_().copy_(w * 3)
+    if reshaped:
+        x.unsqueeze_(0)
+    with pytest.raises(RuntimeError, match="leaf variable has been moved into the graph interior"):
+        y.sum().backward()
+
+
 def test_data_shares_memory_but_no_version() -> None:
     x = leaf(1.0, 2.0)
     y = x * x

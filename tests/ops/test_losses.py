@@ -228,3 +228,37 @@ def test_margin_losses_of_no_classes(loss: Callable[..., Any], shape: tuple[int,
 def test_targets_of_multilabel_margin_loss_are_indices() -> None:
     with pytest.raises(RuntimeError, match="expected scalar type Long but found Float"):
         F.multilabel_margin_loss(torch.zeros(3, 4), torch.zeros(3, 4))
+
+
+# Of an input that lies column by column and a target that lies row by row, and the other way round.
+LAYOUTS = [
+    (F.mse_loss, (1, 3), (2, 1)),
+    (F.smooth_l1_loss, (1, 3), (2, 1)),
+    (F.huber_loss, (1, 3), (2, 1)),
+    (F.l1_loss, (1, 3), (2, 1)),
+    (F.soft_margin_loss, (1, 3), (2, 1)),
+    (F.binary_cross_entropy, (1, 3), (2, 1)),
+    (F.binary_cross_entropy_with_logits, (2, 1), (1, 3)),
+    (F.kl_div, (2, 1), (1, 3)),
+]
+
+
+@pytest.mark.parametrize(("loss", "of_columns", "of_rows"), LAYOUTS)
+def test_layouts_of_single_losses(loss: Any, of_columns: tuple[int, ...], of_rows: tuple[int, ...]) -> None:
+    columns, rows = torch.full((2, 3), 0.5).t(), torch.full((3, 2), 0.25)
+    assert loss(columns, rows, reduction="none").stride() == of_columns
+    assert loss(rows, columns, reduction="none").stride() == of_rows
+
+
+@pytest.mark.parametrize("loss", [F.binary_cross_entropy, F.binary_cross_entropy_with_logits])
+def test_layouts_of_weighted_losses(loss: Any) -> None:
+    columns = torch.full((2, 3), 0.5).t()
+    assert loss(columns, columns, torch.full((3, 2), 2.0), reduction="none").stride() == (1, 3)
+
+
+def test_layout_of_losses_of_expanded_inputs() -> None:
+    narrow, columns = torch.full((3, 1), 0.5), torch.full((2, 3), 0.5).t()
+    with pytest.warns(UserWarning, match="different to the input size"):
+        assert F.mse_loss(narrow, columns, reduction="none").stride() == (1, 3)
+    with pytest.warns(UserWarning, match="different to the input size"):
+        assert F.huber_loss(narrow, columns, reduction="none").stride() == (2, 1)

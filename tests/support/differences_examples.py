@@ -95,6 +95,14 @@ def outcome(torch: Any, code: str) -> str:
         y.sum().backward()
         return seen[0]
 
+    def calls_of_hook_of_two() -> Any:
+        x, y, calls = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True) * 1, []
+        torch.autograd.graph.register_multi_grad_hook((x, y), calls.append)
+        doubled, total = y * 2, y.sum()
+        doubled.register_hook(lambda g: torch.autograd.grad(total, y) and None)
+        (doubled.sum() + x.sum()).backward()
+        return len(calls)
+
     def two_passes_through_sgn() -> Any:
         x = torch.ones(1, requires_grad=True)
         x.sgn().sum().backward()

@@ -410,6 +410,7 @@ SHAPE_OR_DTYPE = (
     r"stack expects each tensor to be equal size|Tensor must have a last dimension of size 2|"
     r"index .* (is )?out of (range|bounds)|Number of dimensions of repeat dims|diagonal dimensions cannot be identical|"
     r"maximum size for tensor at dimension|split_with_sizes expects|"
+    r"Tensor must have a (storage_offset|stride) divisible by 2|"
     r"unsupported operation: more than one element|self\..* must be .* to view)"
 )
 # In which step, what leafgrad shows, what PyTorch shows, and the row of docs/differences.md that says why.
@@ -419,13 +420,13 @@ EXPLAINED = [
      "two mistakes in one call"),
     ("in_place", r"RuntimeError: unsupported operation: more than one element", r"RuntimeError: .* bool tensor",
      "two mistakes in one call"),
-    ("backward|grad|end", rf"{MODIFIED}|{FREED}",
+    ("backward|grad|end|passes", rf"{MODIFIED}|{FREED}",
      r"RuntimeError: (Trying to use a saved tensor that has been detached in-place|Output is a view and its base)",
      "two mistakes in one call"),
     ("nested", r"RuntimeError: Output is a view and its base", r"ValueError: vmap", "two mistakes in one call"),
     ("", r"dtype torch.complex64", r"torch.complex32", "small floats"),
     ("", r"\w*Error: .*ComplexFloat|.*dtype torch.complex64", r"\w*Error: .*ComplexHalf", "small floats"),
-    ("backward|grad|end|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
+    ("backward|grad|end|passes|nested", rf"{GIVES}|{MODIFIED}|{FREED}", r"RuntimeError: invalid gradient",
      "mistakes of PyTorch"),
     ("", r".", r".*INTERNAL ASSERT FAILED", "mistakes of PyTorch"),
     ("functional|passes batched", rf"{GIVES}", r"RuntimeError: vmap: Calling Tensor.as_strided is not supported",
@@ -433,10 +434,12 @@ EXPLAINED = [
     ("scattered", rf"{GIVES}", r"RuntimeError: \w+_scatter does not support automatic differentiation for outputs with",
      "derivatives that PyTorch lacks"),
     ("nested linearize", rf"{GIVES}", r"TypeError: unsupported operand", "mistakes of PyTorch"),
-    ("backward|grad|end", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
+    ("backward|grad|end|passes", r"all of step", r"(?!all of step)", "mistakes of PyTorch"),
+    ("backward|grad|end|passes", r".", r"RuntimeError: ZeroTensors are immutable", "mistakes of PyTorch"),
     # a gradient in another shape than its tensor, or what a hook is given; see `same_elements`
-    ("backward|grad|end|nested", r"shape \(", r"\([\d, ]*\)$", "mistakes of PyTorch"),
+    ("backward|grad|end|passes|nested", r"shape \(", r"\([\d, ]*\)$", "mistakes of PyTorch"),
     ("", r"values .* dtype torch.complex.*(inf|nan)", r".*\bnan", "sums of infinite complex numbers and of nan"),
+    ("complex_view", r"values .*(inf|nan)", r".*\bnan", "sums of infinite complex numbers and of nan"),
     (".* of single elements that lie elsewhere", r"strides", r"\(", "strides of dimensions of one element"),
     ("(binary|ternary|joined|view getitem|by_index roll).* of single elements", r"strides", r"\(",
      "strides of dimensions of one element"),

@@ -266,7 +266,7 @@ STEPS: list[tuple[list[Step], int]] = [
     ([hook, flags], 8),
     ([under, checkpointed, transformed, nested], 12),
     ([fuzz_more_steps.converted, fuzz_more_steps.bytes_seen, fuzz_more_steps.formatted, fuzz_more_steps.into], 10),
-    ([fuzz_more_steps.by_index, fuzz_more_steps.loss, fuzz_more_steps.scattered], 12),
+    ([fuzz_more_steps.by_index, fuzz_more_steps.loss, fuzz_more_steps.layer, fuzz_more_steps.scattered], 14),
     ([fuzz_more_steps.of_ones_own, fuzz_more_steps.module], 8),
     (fuzz_derivative_steps.DERIVATIVES, 8),
     ([fuzz_derivative_steps.checkpoints, fuzz_derivative_steps.hooks], 8),

@@ -203,15 +203,63 @@ def loss(p: Any, r: Random, entry: Any) -> list[Any]:
     }
     name = r.choice([*made])
     entry.text += f" {name}({name_of(p, x)}, {reduction})"
-    value = made[name]()
+    return with_derivatives(p, r, made[name](), x)
+
+
+def with_derivatives(p: Any, r: Random, value: Any, x: Any) -> list[Any]:
+    """A value and perhaps its first and second derivative."""
+    torch = p.torch
     if not value.requires_grad or not x.requires_grad or r.random() < 0.5:
         return [value]
-    (g,) = torch.autograd.grad(value.sum(), x, create_graph=True)
-    second = None
+    (g,) = torch.autograd.grad((torch.view_as_real(value) if is_complex(value) else value).sum(), x, create_graph=True)
+    second, calls = None, len(p.calls)
     if g.requires_grad:
         (second,) = torch.autograd.grad((g * g).sum(), x, allow_unused=True, retain_graph=True)
+    if second is None or not second.any():  # PyTorch may or may not have recorded it, and called hooks
+        del p.calls[calls:]
     derivatives = [g.detach(), torch.zeros_like(x) if second is None else second]
     return [value, *[settled(p, each) for each in derivatives]]
+
+
+def layer(p: Any, r: Random, entry: Any) -> list[Any]:
+    """Layers and transforms, in whatever layout. They are given copies, because PyTorch saves other values than
+    leafgrad does."""
+    F = import_module(f"{p.torch.__name__}.nn.functional")
+    torch = p.torch
+    x = pick(p, r, is_full, is_float, has_dims, is_finite, lambda x: x.element_size() > 2)
+    t = x.clone() if x.dim() == 3 else x.reshape(1, 1, -1).expand(2, 2, -1).clone()
+    if r.random() < 0.5:
+        t = t.transpose(r.randrange(3), r.randrange(3))
+    channels, length = t.shape[1:]
+    ones = torch.ones(channels, dtype=t.dtype)
+    other = (t.detach() * 0.5).clone(memory_format=torch.contiguous_format)
+    dim = r.randrange(3)
+    made = {
+        "batch_norm": lambda: F.batch_norm(t, None, None, ones, training=True, eps=0.1),
+        "batch_norm by known": lambda: F.batch_norm(t, ones * 0.5, ones, ones * 2),
+        "group_norm": lambda: F.group_norm(t, 1, ones, eps=0.1),
+        "layer_norm": lambda: F.layer_norm(t, (length,), eps=0.1),
+        "instance_norm": lambda: F.instance_norm(t, eps=0.1),
+        "activation": lambda: r.choice([F.logsigmoid, F.gelu, F.silu, F.softplus, F.mish, F.tanhshrink])(t),
+        "pool": lambda: r.choice([F.avg_pool1d, F.adaptive_avg_pool1d, F.max_pool1d])(t, 1 + (length > 1)),
+        "pad": lambda: F.pad(t, (1, 0), r.choice(["constant", "replicate", "circular"])),
+        "interpolate": lambda: F.interpolate(t, scale_factor=2, mode="linear"),
+        "conv": lambda: F.conv1d(t, other[:1, :, :1]),
+        "attention": lambda: F.scaled_dot_product_attention(t, t, t),
+        "embedding": lambda: F.embedding(torch.tensor([[0, 1], [1, 0]]).t() % t.shape[0], t[..., 0].contiguous()),
+        "normalize": lambda: F.normalize(t.abs() + 0.5, dim=dim),  # at 0 a norm has no second derivative
+        "huber": lambda: F.huber_loss(t, other, reduction="none"),
+        "smooth": lambda: F.smooth_l1_loss(t, other, reduction="none", beta=0.5),
+        "bce": lambda: F.binary_cross_entropy_with_logits(t, other, reduction="none"),
+        "kl_div": lambda: F.kl_div(t, other.abs() + 1, reduction="none"),
+        "fft": lambda: torch.fft.fft(t, dim=dim),
+        "rfft": lambda: torch.fft.rfft(t, dim=dim),
+        "ifft": lambda: torch.fft.fftn(t, dim=(0, dim) if dim else (1,)),
+        "irfft": lambda: torch.fft.irfft(t, length + 1, dim=2),
+    }
+    name = r.choice([*made])
+    entry.text += f" {name}({name_of(p, x)}, {dim})"
+    return with_derivatives(p, r, made[name]().clone(), x)
 
 
 # -- Functions and modules --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import leafgrad as lg
-from op_checks import Case, Entry, cases, laid_out, public_name
+from op_checks import Case, Entry, cases, is_public, laid_out
 from op_torch import compared, identity, in_torch, tensors
 
 Layout = Callable[[Any], Any]
@@ -51,12 +51,16 @@ PAIRS = [
 ]  # fmt: skip
 
 GAPS = "PyTorch copies the memory between the elements as well"
+COLUMNS = "PyTorch's are those of LAPACK, which knows columns only"
 DIFFERENT = {
     "select_scatter": GAPS,
     "slice_scatter": GAPS,
     "diagonal_scatter": GAPS,
     "as_strided_scatter": "describes the memory, which is another one in each layout",
     "view_as_complex_copy": "is compared with the view",
+    "linalg_solve": COLUMNS,
+    "linalg_solve_ex": COLUMNS,
+    "linalg_lu_factor": "the matrices of some layouts are singular",
     "kron": "a product of views whose dimensions of one element have strides of NumPy's choice",
 }
 
@@ -95,7 +99,7 @@ def differences(entry: Entry, dtype: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
-@pytest.mark.parametrize("entry", [e for e in compared if public_name(e) and e.name not in DIFFERENT], ids=identity)
+@pytest.mark.parametrize("entry", [e for e in compared if is_public(e) and e.name not in DIFFERENT], ids=identity)
 def test_results_lie_as_in_pytorch(entry: Entry, dtype: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -147,6 +151,49 @@ def test_operands_that_disagree(name: str) -> None:
         found = [PAIRED[name](m, in_order(m, *one), in_order(m, *other)) for m in (torch, lg)]
         assert shown(found[1:]) == shown(found[:1]), (one, other)
         assert np.allclose(found[1].numpy(), found[0].numpy())
+
+
+# -- layers -----------------------------------------------------------------------------------------------------------
+
+FORMATS: dict[str, Callable[[Any], Any]] = {
+    "plain": lambda x: x,
+    "reversed": lambda x: x.permute(*range(x.dim())[::-1]).contiguous().permute(*range(x.dim())[::-1]),
+    "last two": lambda x: x.transpose(-1, -2).contiguous().transpose(-1, -2),
+    "first two": lambda x: x.transpose(0, 1).contiguous().transpose(0, 1),
+    "channels last": lambda x: x.movedim(1, -1).contiguous().movedim(-1, 1),
+}
+LAYERS: dict[str, Callable[[Any, Any, int], Any]] = {
+    "batch_norm": lambda F, x, dims: F.batch_norm(x, None, None, training=True),
+    "batch_norm by known": lambda F, x, dims: F.batch_norm(x, x.new_zeros(4), x.new_ones(4), x.new_ones(4)),
+    "group_norm": lambda F, x, dims: F.group_norm(x, 2),
+    "layer_norm": lambda F, x, dims: F.layer_norm(x, x.shape[-1:]),
+    "logsigmoid": lambda F, x, dims: F.logsigmoid(x),
+    "dropout": lambda F, x, dims: F.dropout(x),
+    "one_hot": lambda F, x, dims: F.one_hot(x.long()),
+    "embedding": lambda F, x, dims: F.embedding(x.long(), x.new_ones(800, 3)),
+    "max_pool": lambda F, x, dims: getattr(F, f"max_pool{dims}d")(x, 2),
+    "max_pool to be differentiated": lambda F, x, dims: getattr(F, f"max_pool{dims}d")(x.requires_grad_(), 2),
+    "avg_pool": lambda F, x, dims: getattr(F, f"avg_pool{dims}d")(x, 2),
+    "adaptive_avg_pool": lambda F, x, dims: getattr(F, f"adaptive_avg_pool{dims}d")(x, 2),
+    "adaptive_max_pool": lambda F, x, dims: getattr(F, f"adaptive_max_pool{dims}d")(x, 2),
+    "conv": lambda F, x, dims: getattr(F, f"conv{dims}d")(x, x.new_ones(3, 4, *[2] * dims)),
+    "interpolate": lambda F, x, dims: F.interpolate(x, scale_factor=2),
+    **{f"pad, {mode}": lambda F, x, dims, mode=mode: F.pad(x, (1, 1) * dims, mode)
+       for mode in ("constant", "reflect", "replicate", "circular")},
+    "pixel_shuffle": lambda F, x, dims: F.pixel_shuffle(x, 2) if dims == 2 else x,
+    "pixel_unshuffle": lambda F, x, dims: F.pixel_unshuffle(x, 2) if dims == 2 else x,
+    "attention": lambda F, x, dims: F.scaled_dot_product_attention(x, x, x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name: str) -> None:
+    for shape, (layout, laid) in itertools.product([(2, 4, 6), (2, 4, 6, 4), (2, 4, 4, 6, 4)], FORMATS.items()):
+        found = []
+        for module in (torch, lg):
+            x = laid(module.arange(float(np.prod(shape))).reshape(shape)).detach()
+            found.append(LAYERS[name](module.nn.functional, x, len(shape) - 2))
+        assert shown(found[1:]) == shown(found[:1]), (shape, layout)
 
 
 # -- channels last ----------------------------------------------------------------------------------------------------

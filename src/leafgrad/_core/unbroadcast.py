@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._core.bind import bind, execute
+from leafgrad._core.saved import messages
 from leafgrad._core.tensor import OWN_DTYPE, TensorBase, links
 
 
@@ -32,6 +33,8 @@ def fitted(leaf: Any, r: Any) -> Any:
     try:
         return unbroadcast(r, leaf.array.shape, kind)
     except RuntimeError:
+        if leaf.node is not None:
+            raise messages().leaf_in_the_interior(leaf) from None
         if leaf.needs_grad:
             raise
         return None  # it was detached and then reshaped, both in place

@@ -93,6 +93,24 @@ class Program:
             self._inside[stmt] = found
         return found
 
+    def set_in(self, *blocks: list[ast.stmt]) -> dict[str, list[ast.stmt]]:
+        """For each name the statements that give it a value or change it, among those of some blocks."""
+        found: dict[str, list[ast.stmt]] = {}
+        for stmt in [stmt for block in blocks for stmt in block]:
+            if not isinstance(stmt, (*FUNCTIONS, ast.ClassDef)):
+                for part in self.statements_in(stmt):
+                    for name in set().union(*self.assigned_by(part)):
+                        found.setdefault(name, []).append(part)
+        return found
+
+    @functools.cached_property
+    def set_by_module(self) -> dict[str, list[ast.stmt]]:
+        return self.set_in(self.tree.body)
+
+    @functools.cached_property
+    def set_by_functions(self) -> dict[str, list[ast.stmt]]:
+        return self.set_in(*[function.body for same in self.functions.values() for function in same])
+
     def assigned_by(self, stmt: ast.stmt) -> tuple[set[str], set[str]]:
         """The same as `assigned`, worked out once."""
         if stmt not in self._assigned:
@@ -213,7 +231,8 @@ class Slice:
         self.calls: set[str] = set()
         self.wanted: list[tuple[ast.stmt, set[str]]] = []
         self.asked: set[tuple[ast.stmt, str]] = set()
-        self.entered: set[str] = set()
+        self.entered: set[str] = set()  # functions, from their calls
+        self.left: set[str] = set()  # functions, to their calls
         if names is None:
             self.take(start)
         else:
@@ -285,8 +304,8 @@ class Slice:
                 if name.partition(".")[0] in {a.arg for a in ast.walk(parent.args) if isinstance(a, ast.arg)}:
                     self.callers(parent.name)
                 else:
-                    for outer in self.program.tree.body:  # a global
-                        self.defines(outer, name)
+                    for outer in self.program.set_by_module.get(name, ()):  # a global
+                        self.take(outer)
                 return
             stmt = parent
         self.find_attribute(name)
@@ -294,15 +313,15 @@ class Slice:
     def find_attribute(self, name: str) -> None:
         """Attributes may be set by any function; what is `model.total` outside is `self.total` there."""
         if "." in name:
-            inside = {name, f"self.{name.rpartition('.')[2]}"}
-            for function in [one for same in self.program.functions.values() for one in same]:
-                for stmt in function.body:
-                    for each in inside:
-                        self.defines(stmt, each)
+            for each in {name, f"self.{name.rpartition('.')[2]}"}:
+                for stmt in self.program.set_by_functions.get(each, ()):
+                    self.take(stmt)
 
     def callers(self, function: str) -> None:
         """A value that a function was given: it comes from the calls of that function."""
-        for node in self.program.calls.get(function, []):
+        calls = [] if function in self.left else self.program.calls.get(function, [])
+        self.left.add(function)
+        for node in calls:
             stmt = self.program.statement_of(node)
             if stmt is not None:
                 self.entered.add(ast.unparse(node.func))

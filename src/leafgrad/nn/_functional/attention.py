@@ -13,6 +13,7 @@ from leafgrad._core.tensor import TensorBase, is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import declared_and_checked
 from leafgrad.ops.autocast import lowered
+from leafgrad.ops.conv.layout import lay_as
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.random.dropout import dropout_mask
@@ -57,7 +58,19 @@ def scaled_dot_product_attention(
         weights = weights.masked_fill(dead, 0.0)
     if dropout_p:
         weights = weights * wrap(execute(dropout_mask.core, (weights.array,), (float(dropout_p),)))
-    return matmul.function(weights, value)
+    out = matmul.function(weights, value)
+    if not dropout_p and lies_as_query(query, key, value, attn_mask):
+        lay_as(query, out)
+    return out
+
+
+def lies_as_query(query: TensorBase, key: TensorBase, value: TensorBase, mask: Any) -> bool:
+    """Does the result lie in memory as the query does, so that `out.transpose(1, 2).view(...)` works? It does where
+    PyTorch has a kernel for the whole of it."""
+    arrays = [query.array, key.array, value.array]
+    if any([x.ndim != 4 or x.shape[-1] != arrays[0].shape[-1] or x.strides[-1] != x.itemsize for x in arrays]):
+        return False
+    return arrays[0].size > 0 and arrays[1].size > 0 and (mask is None or not mask.requires_grad)
 
 
 def check(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, is_causal: bool) -> None:

@@ -74,7 +74,7 @@ def soft_margin_loss(
 ) -> Tensor:
     """soft_margin_loss(input, target, reduction='mean'): log(1 + exp(-target * input)) for targets 1 and -1."""
     reduction = checked_reduction(reduction, size_average, reduce)
-    return in_total((-target * input).exp().log1p(), reduction)
+    return in_total((input * -target).exp().log1p(), reduction)
 
 
 @overridable

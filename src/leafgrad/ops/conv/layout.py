@@ -1,4 +1,4 @@
-"""Results that lie in memory as their inputs do: channels last, where those have them last."""
+"""Results that lie in memory as their inputs do: channels last, where those have them last, or row by row."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.tensor import is_batched
+from leafgrad._core.tensor import TensorBase, is_batched, with_layout_noted
 from leafgrad._device import contiguous_format
-from leafgrad._layouts import copy_in_format, format_of
+from leafgrad._layouts import copy_in_format, format_of, laid_like
+from leafgrad.ops.registry import in_rows
 
 Array = Any
 
 
 def in_format_of(x: Array, out: Array) -> Array:
-    """A result in the memory format of its input."""
-    if is_batched(x) or x.flags.c_contiguous or x.ndim != out.ndim or not out.size:
+    """A result in the memory format of its input; row by row, if that is none with channels last."""
+    if is_batched(x) or is_batched(out) or x.flags.c_contiguous or not out.size:
         return out
-    wanted = format_of(x)
-    return out if wanted is contiguous_format else copy_in_format(out, wanted)
+    wanted = format_of(x) if x.ndim == out.ndim else contiguous_format
+    return in_rows(out) if wanted is contiguous_format else copy_in_format(out, wanted)
+
+
+def lay_as(input: TensorBase, out: TensorBase) -> None:
+    """Let a new result, of an input's shape, lie in memory as that does."""
+    if out.array.__class__ is np.ndarray:
+        out.array = laid_like(input.array, out.array)
+        with_layout_noted(out)
 
 
 def keeps_format(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -33,12 +41,14 @@ def keeps_format(plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def keeps_format_of_images(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for images only: PyTorch's pools of volumes, but the largest of windows, return rows."""
-    keeping = keeps_format(plain)
+    """The same for windows, the sizes of which are the second argument; where they have three dimensions, results lie
+    row by row."""
+    of_images = keeps_format(plain)
 
-    def kernel(x: Array, *args: Any) -> Any:
-        if x.ndim == 4 or is_batched(x):
-            return keeping(x, *args)
-        return plain(np.ascontiguousarray(x), *args)
+    def kernel(x: Array, sizes: tuple[int, ...], *args: Any) -> Any:
+        if len(sizes) < 3:
+            return of_images(x, sizes, *args)
+        out = plain(x, sizes, *args)
+        return [in_rows(each) for each in out] if isinstance(out, list) else in_rows(out)
 
     return kernel

@@ -13,8 +13,8 @@ from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
-from leafgrad.ops.conv.layout import in_format_of, keeps_format
-from leafgrad.ops.registry import Family, op
+from leafgrad.ops.conv.layout import in_format_of
+from leafgrad.ops.registry import Family, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Number, Shape, Tensor
 
@@ -37,8 +37,6 @@ class constant_pad_nd(Family):
     method = False
     vmap = "dims"
 
-    @staticmethod
-    @keeps_format
     def kernel(x: A, pad: Ints, value: Any) -> A:
         pairs = by_dimension(pad)
         lead = x.ndim - len(pairs)
@@ -51,7 +49,7 @@ class constant_pad_nd(Family):
         out[...] = np.asarray(value).astype(x.dtype)
         inner = [slice(max(before, 0), size - max(behind, 0)) for size, (before, behind) in zip(sizes, pairs)]
         out[(..., *inner)] = kept
-        return out
+        return in_format_of(x, out)
 
     def call(input: Tensor, pad: Shape, value: Number = 0) -> Tensor:
         shape = input.array.shape
@@ -127,7 +125,7 @@ class pad_with_own(Family):
 
     def kernel(x: A, padding: Ints, mode: str) -> A:
         out = mapped(x, padding_maps(x.shape, padding, mode))
-        return out if mode == "circular" else in_format_of(x, out)
+        return in_rows(out) if mode == "circular" else in_format_of(x, out)
 
     def call(input: Tensor, padding: Shape, mode: str) -> Tensor:
         padding = tuple(padding)

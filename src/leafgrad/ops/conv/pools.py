@@ -75,6 +75,7 @@ def max_pool1d(
     options = max_windows_of_line(input, kernel_size, stride, padding, dilation, ceil_mode)
     if not needs_recording((input,)):
         refuse("max_pool1d_impl", input, BOOL, COMPLEX, INTEGER)
+        return as_line(largest(as_plane(input), *options)).contiguous()
     return as_line(largest(as_plane(input), *options))
 
 

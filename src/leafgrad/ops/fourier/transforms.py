@@ -4,10 +4,12 @@ are sums times a factor, along some dimensions; of real numbers, half the result
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from leafgrad._layouts import in_order
 from leafgrad.ops.conv.padding import constant_pad_nd
 from leafgrad.ops.pointwise.convert import real_part
 from leafgrad.ops.reduce.common import raw
@@ -32,6 +34,19 @@ def scaled(x: Array, factor: float) -> Array:
     return x if factor == 1 else x * x.real.dtype.type(factor)
 
 
+def by_stride(x: Array, dims: Iterable[int]) -> list[int]:
+    """Dimensions, the slowest in memory first."""
+    return sorted(dims, key=lambda dim: -x.strides[dim])
+
+
+def laid(x: Array, out: Array, dims: Sequence[int]) -> Array:
+    """A transform of `x` along some dimensions as PyTorch lays it out: these are the fastest, in their order."""
+    if out.__class__ is not np.ndarray:
+        return out
+    order = [*by_stride(x, [dim for dim in range(out.ndim) if dim not in dims]), *dims]
+    return out if out.transpose(order).flags.c_contiguous else in_order(out, order)
+
+
 @op
 class fft_c2c(Transform):
     """fft_c2c(input, dims, factor, forward): complex numbers to complex numbers."""
@@ -46,7 +61,7 @@ class fft_c2c(Transform):
         if not dims:
             return scaled(x.copy(), factor)
         out = np.fft.fftn(x, axes=dims) if forward else np.fft.ifftn(x, axes=dims, norm="forward")
-        return scaled(out, factor)
+        return laid(x, scaled(out, factor), by_stride(x, dims))
 
     def vjp(g: A, dims: A, factor: A, forward: A) -> A:
         return fft_c2c(g, dims, factor, not forward)
@@ -73,7 +88,8 @@ class fft_r2c(Transform):
     saved_as = {"dims": "dim", "factor": "", "input_shape": ""}
 
     def kernel(x: Array, dims: Dims, factor: float, onesided: bool) -> Array:
-        return scaled(np.fft.rfftn(x, axes=dims) if onesided else np.fft.fftn(x, axes=dims), factor)
+        out = np.fft.rfftn(x, axes=dims) if onesided else np.fft.fftn(x, axes=dims)
+        return laid(x, scaled(out, factor), [*by_stride(x, dims[:-1]), dims[-1]])
 
     def vjp(g: A, dims: A, factor: A, onesided: A, input_shape: A) -> A:
         last = dims[-1]
@@ -105,7 +121,8 @@ class fft_c2r(Transform):
 
     def kernel(x: Array, dims: Dims, factor: float, size: int) -> Array:
         sizes = [*[x.shape[d] for d in dims[:-1]], size]
-        return scaled(np.fft.irfftn(x, sizes, dims, norm="forward"), factor)
+        out = scaled(np.fft.irfftn(x, sizes, dims, norm="forward"), factor)
+        return laid(x, out, [*by_stride(x, dims[:-1]), dims[-1]])
 
     def vjp(g: A, dims: A, factor: A, input_shape: A) -> A:
         last = dims[-1]

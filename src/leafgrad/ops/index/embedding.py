@@ -32,6 +32,7 @@ class embedding(Family):
     inputs = ("weight", "indices")
     options = ("padding_idx", "by_frequency")
     public_name = ""  # nn.functional has it
+    row_major = True
     pseudo_gradient = ("padding_idx", "scale_grad_by_freq")  # rows without one, rows scaled by their frequency
 
     def kernel(weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:

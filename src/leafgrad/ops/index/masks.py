@@ -238,6 +238,7 @@ class one_hot(Family):
     options = ("num_classes",)
     differentiable = False
     public_name = ""  # nn.functional has it
+    row_major = True
     samples = lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)]
 
     def kernel(x: A, num_classes: Any) -> A:

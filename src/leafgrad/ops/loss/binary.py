@@ -14,7 +14,17 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import activations
 from leafgrad.kernels.fused import losses as fused
 from leafgrad.kernels.halves import widened
-from leafgrad.ops.loss.options import Loss, checked_reduction, loss_kernel, per_element, reduced, refuse_gradient, share
+from leafgrad.ops.loss.options import (
+    Loss,
+    checked_reduction,
+    laid_as_input,
+    laid_as_target,
+    loss_kernel,
+    per_element,
+    reduced,
+    refuse_gradient,
+    share,
+)
 from leafgrad.ops.pointwise.elementwise import log, sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast, common_dtype
@@ -30,8 +40,8 @@ A = Any  # an array, or a tensor under create_graph
 class logsigmoid(Family):
     """logsigmoid(input): log(1 / (1 + exp(-x))) of each element, for large negative x as well."""
 
-    kernel = activations.log_sigmoid
     node_name = "LogSigmoidBackward0"
+    row_major = True
     public_name = ""
     places = ("nn.functional.logsigmoid",)
     out = True
@@ -40,6 +50,9 @@ class logsigmoid(Family):
     jvp = "elementwise"
     vmap = "elementwise"
     samples = real()
+
+    def kernel(x: A) -> A:
+        return activations.log_sigmoid(x)
 
     def call(input: Tensor) -> Tensor:
         if input.array.dtype.kind in "biuc":
@@ -52,7 +65,7 @@ class logsigmoid(Family):
 
 # -- of probabilities -------------------------------------------------------------------------------------------------
 
-of_probabilities = loss_kernel(fused.binary_cross_entropy, fused.sum_of_binary_cross_entropy)
+of_probabilities = loss_kernel(fused.binary_cross_entropy, fused.sum_of_binary_cross_entropy, laid_as_input)
 
 
 @op
@@ -65,7 +78,7 @@ class binary_cross_entropy(Loss):
     def kernel(x: A, y: A, weight: A, reduction: str) -> A:
         if weight is None:
             return of_probabilities(x, y, reduction)
-        return weighted(fused.binary_cross_entropy, x, y, weight, reduction)
+        return weighted(fused.binary_cross_entropy, laid_as_input, x, y, weight, reduction)
 
     def call(
         input: Tensor,
@@ -124,18 +137,22 @@ def _check_weight_shape(own: tuple[int, ...], shape: tuple[int, ...]) -> None:
             )
 
 
-def weighted(losses: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
-    """The losses of all elements times their weights, or the sum of that, or its mean."""
+def weighted(losses: Any, laid: Any, x: Any, y: Any, weight: Any, reduction: str) -> Any:
+    """The losses of all elements times their weights, in PyTorch's order in memory; or the sum of that, or its mean."""
     kind = x.dtype
     if is_half(kind):
         x, y = widened(x), widened(y)
     each = losses(x, y)
-    return reduced(each if weight is None else each * weight, reduction).astype(kind)
+    if weight is not None:
+        each = each * weight
+    if reduction == "none":
+        return laid(x, y, each.astype(kind))
+    return reduced(each, reduction).astype(kind)
 
 
 # -- of logits --------------------------------------------------------------------------------------------------------
 
-of_logits = loss_kernel(fused.logits_cross_entropy, fused.sum_of_logits_cross_entropy)
+of_logits = loss_kernel(fused.logits_cross_entropy, fused.sum_of_logits_cross_entropy, laid_as_target)
 
 
 @op
@@ -149,12 +166,12 @@ class binary_cross_entropy_with_logits(Loss):
         if pos_weight is None and weight is None:
             return of_logits(x, y, reduction)
         if pos_weight is None:
-            return weighted(fused.logits_cross_entropy, x, y, weight, reduction)
+            return weighted(fused.logits_cross_entropy, laid_as_target, x, y, weight, reduction)
 
         def losses(x: A, y: A) -> A:
             return (1 - y) * x - ((pos_weight - 1) * y + 1) * activations.log_sigmoid(x)
 
-        return weighted(losses, x, y, weight, reduction)
+        return weighted(losses, laid_as_target, x, y, weight, reduction)
 
     def call(
         input: Tensor,

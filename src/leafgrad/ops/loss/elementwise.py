@@ -14,6 +14,7 @@ from leafgrad.ops.loss.options import (
     REDUCTIONS,
     Loss,
     checked_reduction,
+    laid_as_input,
     legacy_reduction,
     loss_kernel,
     of_one_shape,
@@ -144,7 +145,7 @@ class huber_loss(Loss):
 
     options = ("reduction", "delta")
 
-    kernel = loss_kernel(fused.huber, fused.sum_of_huber)
+    kernel = loss_kernel(fused.huber, fused.sum_of_huber, laid_as_input)
 
     def call(
         input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None

@@ -12,6 +12,7 @@ from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import constant
 from leafgrad._core.thread_state import state
 from leafgrad._device import Size
+from leafgrad._layouts import in_common_order, laid_like
 from leafgrad.kernels.halves import converted, widened
 from leafgrad.kernels.language import NATIVE, as_written
 from leafgrad.ops.pointwise.elementwise import times
@@ -107,9 +108,24 @@ def reduced(losses: Any, reduction: str) -> Any:
     return (mean.kernel if reduction == "mean" else total)(losses, None, False)
 
 
-def loss_kernel(each: Any, sum_of: Any) -> Any:
-    """A kernel made of two: of an input and a target the losses of all elements, or their sum, or their mean. Half
-    precision is rounded at the end."""
+def laid_as_both(x: Any, y: Any, losses: Any) -> Any:
+    """Losses laid out as PyTorch does it: element by element of an input and a target."""
+    return in_common_order((x, y), losses)
+
+
+def laid_as_input(x: Any, y: Any, losses: Any) -> Any:
+    """As the input alone."""
+    return laid_like(x, losses)
+
+
+def laid_as_target(x: Any, y: Any, losses: Any) -> Any:
+    """Element by element of the target."""
+    return in_common_order((y,), losses)
+
+
+def loss_kernel(each: Any, sum_of: Any, laid: Any = laid_as_both) -> Any:
+    """A kernel made of two: of an input and a target the losses of all elements, which `laid` puts into PyTorch's
+    order in memory, or their sum, or their mean. Half precision is rounded at the end."""
     if not NATIVE:  # their look at arguments would come after that of this kernel: a thirtieth of a small training step
         each, sum_of = as_written(each), as_written(sum_of)
 
@@ -118,7 +134,7 @@ def loss_kernel(each: Any, sum_of: Any) -> Any:
         if kind is not F32 and kind is not F64 and is_half(kind):
             return converted(kernel(widened(x), widened(y), reduction, *options), kind)
         if reduction == "none":
-            return each(x, y, *options)
+            return laid(x, y, each(x, y, *options))
         out = sum_of(x, y, *options)
         return out / x.size if reduction == "mean" else out
 

@@ -12,6 +12,7 @@ from leafgrad._core.bind import execute
 from leafgrad._core.fused import only_values, run_on_tensors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import shared_modes, silence_numpy, state
+from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.loss.options import refuse_gradient
 from leafgrad.ops.normalization.layer_norm import statistics
@@ -126,7 +127,7 @@ class batch_norm_evaluated(Family):
             out = scaled_channels(wide, mean, rstd, weight, bias, layout)
         else:
             out = scaled((wide - mean) * rstd, weight, bias, layout)
-        return out.reshape(x.shape).astype(x.dtype, copy=False)
+        return in_format_of(x, out.reshape(x.shape).astype(x.dtype, copy=False))
 
     def vjp_all(g: A, needs: A, input: A, weight: A, running_mean: A, running_var: A, eps: A) -> A:
         layout = channels_of(input.shape)

@@ -18,7 +18,7 @@ from leafgrad.kernels.fused import normalization as fused
 from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.normalization.standardize import Layout, Normalization, check_dtypes, standardize
 from leafgrad.ops.reduce.common import F32, F64, is_half, refused
-from leafgrad.ops.registry import Family, composite, in_rows, op
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Shape, Tensor
 
@@ -186,7 +186,7 @@ class rows_by_rms(Family):
             out, rate = fused.divided_by_rms(rows, eps)
         else:
             out, rate = fused.rms_norm(rows, weight.reshape(-1), eps)
-        return in_format_of(x, in_rows(out if out.shape == x.shape else out.reshape(x.shape))), rate
+        return in_format_of(x, out if out.shape == x.shape else out.reshape(x.shape)), rate
 
     def call(input: Any, weight: Any, shape: Sequence[int], eps: float) -> Any:
         core = rows_by_rms.core if weight is not None else rows_by_rms.named[WITHOUT_WEIGHT]

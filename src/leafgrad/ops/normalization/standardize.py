@@ -21,7 +21,7 @@ from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, F64, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
-from leafgrad.ops.registry import Family, in_rows
+from leafgrad.ops.registry import Family
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -66,7 +66,7 @@ class Normalization(Family, family=True):
             out = scaled_channels(wide, mean, rstd, weight, bias, layout)
         else:
             out, *statistics = plainly(wide, weight, bias, layout, eps)
-        return in_format_of(x, in_rows(as_before(out, x))), tuple(statistics)
+        return in_format_of(x, as_before(out, x)), tuple(statistics)
 
     @staticmethod
     def vjp_all(g: A, needs: A, input: A, weight: A, layout: A, eps: A, statistics: A) -> A:

@@ -277,7 +277,7 @@ class logit(Family):
 
     def vjp(g: A, input: A, eps: A) -> A:
         spread = input * (1 - input)
-        slope = g / where(spread == 0, zeros_like(spread), spread)  # a zero without sign
+        slope = g / (spread + 0.0)  # which makes -0.0 a zero without sign
         if eps is None:
             return where((input < 0) | (input > 1), zeros_like(g) + math.nan, slope)
         return where((input < eps) | (input > 1 - eps), zeros_like(g), slope)

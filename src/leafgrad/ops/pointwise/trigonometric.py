@@ -150,7 +150,7 @@ class sinc(Unary):
         below = angle * input  # which is zero for small numbers as well
         at_zero = below == 0
         slope = (angle * cos(angle) - sin(angle)) / where(at_zero, zeros_like(input) + 1, below)
-        return where(at_zero, zeros_like(g), g * slope)
+        return where(at_zero, g * (input * (-(math.pi**2) / 3)), g * slope)  # zero there, with the slope that it has
 
 
 def _scaled(x: Any, factor: float) -> Any:
