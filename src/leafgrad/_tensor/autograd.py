@@ -20,6 +20,7 @@ from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import (
     OWN_DTYPE,
     RareFields,
+    SparseArrayBase,
     TensorBase,
     conjugate_behind,
     is_batched,
@@ -318,6 +319,12 @@ class AutogradTensor(TensorOperators):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}\n  at {errors.here()}")
         if self.needs_grad and value.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(value, errors.AS_DATA)
+        if isinstance(self.array, SparseArrayBase) != isinstance(value.array, SparseArrayBase):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                "type."
+                f"\n  at {errors.here()}"
+            )
         if value.array.dtype != self.array.dtype:
             accumulate_anew(self)
         self.array = value.array

@@ -26,6 +26,7 @@ LOG_2, LOG_10 = math.log(2), math.log(10)
 class log1p(Unary):
     """log1p(input): log(1 + x) of each element, precise near zero."""
 
+    keeps_zero = True
     kernel = native(np.log1p)
     node_name = "Log1PBackward0"
     places = ("special.log1p",)
@@ -61,6 +62,7 @@ class log10(Unary):
 class expm1(Unary):
     """expm1(input): exp(x) - 1 of each element, precise near zero."""
 
+    keeps_zero = True
     kernel = native(np.expm1)
     places = ("special.expm1",)
 
