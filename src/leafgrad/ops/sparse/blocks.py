@@ -76,22 +76,28 @@ class sparse_fill(Sparse):
         return form.with_values(values)
 
     def vjp(g: A, form: A) -> A:
-        return apply(sparse_pick, g, form)
+        return apply(sparse_pick, g, form, False)
 
 
 @op
 class sparse_pick(Sparse):
     """picked(input, form): what input has at the places of `form`."""
 
-    samples = program(lambda torch, x: x.sparse_mask(pattern(torch)).coalesce().values(), (2, 3))
-    options = ("form",)
+    samples = program(
+        lambda torch, x: torch.sparse.sampled_addmm(
+            torch.eye(2, dtype=torch.float64).to_sparse_csr(), x, x.t().contiguous() * 2
+        ).to_dense(),
+        (2, 3),
+    )
+    options = ("form", "was_dense")
     node_name = "SparseMaskBackward0"
 
-    def kernel(x: A, form: AnySparse) -> A:
+    def kernel(x: A, form: AnySparse, was_dense: bool) -> A:
         return form.pick(x)
 
-    def vjp(g: A, form: A) -> A:
-        return apply(sparse_fill, g, form)
+    def vjp(g: A, form: A, was_dense: A) -> A:
+        filled = apply(sparse_fill, g, form)
+        return apply(sparse_to_dense, filled, True) if was_dense else filled
 
 
 @op

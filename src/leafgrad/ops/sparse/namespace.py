@@ -13,7 +13,7 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._device import sparse_coo, sparse_csc, sparse_csr
 from leafgrad._dtypes import from_numpy_dtype, int64
 from leafgrad.ops.sparse.arrays import not_for_sparse
-from leafgrad.ops.sparse.blocks import apply, is_sparse, sparse_coalesced, sparse_masked, sparse_values, with_values
+from leafgrad.ops.sparse.blocks import apply, is_sparse, sparse_coalesced, sparse_pick, sparse_values, with_values
 from leafgrad.ops.sparse.creation import Invariants, sparse_coo_tensor
 from leafgrad.ops.sparse.elementwise import in_dtype
 from leafgrad.ops.sparse.forms import as_coordinates, brought_back
@@ -83,7 +83,7 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: A
     something, plus beta input."""
     if input.array.__class__ is np.ndarray or input.array.layout not in (sparse_csr, sparse_csc):
         raise not_for_sparse("sparse_sampled_addmm", input.array.layout if is_sparse(input) else sparse_coo)
-    product = apply(sparse_values, apply(sparse_masked, mat1 @ mat2, input.array, True))
+    product = apply(sparse_pick, mat1 @ mat2, input.array, True)
     values = alpha * product + beta * apply(sparse_values, input)
     return with_values(input, values, "SparseSampledAddmmBackward0")
 
