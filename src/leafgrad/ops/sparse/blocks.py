@@ -65,7 +65,7 @@ class Sparse(Family, family=True):
 
 @op
 class sparse_fill(Sparse):
-    """fill_form(values, form): a sparse tensor that has these values at the places of `form`, a sparse array."""
+    """sparse_fill(values, form): a sparse tensor that has these values at the places of `form`, a sparse array."""
 
     samples = program(lambda torch, v: torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], v).to_dense(), (3,), (3, 2))
     inputs = ("values",)
@@ -81,7 +81,7 @@ class sparse_fill(Sparse):
 
 @op
 class sparse_pick(Sparse):
-    """picked(input, form): what input has at the places of `form`."""
+    """sparse_pick(input, form, was_dense): what input has at the places of `form`."""
 
     samples = program(
         lambda torch, x: torch.sparse.sampled_addmm(
@@ -102,7 +102,7 @@ class sparse_pick(Sparse):
 
 @op
 class sparse_values(Sparse):
-    """values_of(input): the values of a sparse tensor, on the same memory."""
+    """sparse_values(input): the values of a sparse tensor, on the same memory."""
 
     samples = program(lambda torch, x: x.to_sparse().values(), (2, 3), (3,))
     node_name = "ValuesBackward0"
@@ -136,7 +136,7 @@ class sparse_to_dense(Sparse):
 
 @op
 class sparse_layout(Sparse):
-    """in_layout(input, form): what is not zero in input, in the layout of `form` (layouts.Form)."""
+    """sparse_layout(input, form): what is not zero in input, in the layout of `form` (layouts.Form)."""
 
     samples = program(lambda torch, x: (x * 2).to_sparse_csr().to_dense(), (2, 3))
     options = ("form",)
@@ -154,7 +154,7 @@ class sparse_layout(Sparse):
 
 @op
 class sparse_masked(Sparse):
-    """masked_by(input, form, was_dense): what input has at the places of `form`, there."""
+    """sparse_masked(input, form, was_dense): what input has at the places of `form`, there."""
 
     samples = program(lambda torch, x: x.sparse_mask(pattern(torch)).to_dense(), (2, 3))
     options = ("form", "was_dense")
@@ -170,7 +170,7 @@ class sparse_masked(Sparse):
 
 @op
 class sparse_coalesced(Sparse):
-    """coalesced(input): in order, with one value at each place."""
+    """sparse_coalesced(input): in order, with one value at each place."""
 
     samples = program(lambda torch, v: torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], v).coalesce().to_dense(), (3,))
     node_name = "CoalesceBackward0"
@@ -184,7 +184,7 @@ class sparse_coalesced(Sparse):
 
 @op
 class sparse_copied(Sparse):
-    """copied(input): the same with memory of its own."""
+    """sparse_copied(input): the same with memory of its own."""
 
     samples = program(lambda torch, x: x.to_sparse().clone().to_dense(), (2, 3))
     node_name = "CloneBackward0"
@@ -198,7 +198,7 @@ class sparse_copied(Sparse):
 
 @op
 class sparse_converted(Sparse):
-    """converted(input, kind): the same in another dtype."""
+    """sparse_converted(input, kind): the same in another dtype."""
 
     samples = program(lambda torch, x: x.to_sparse().to(torch.complex128).to_dense(), (2, 3))
     options = ("kind",)
@@ -214,7 +214,7 @@ class sparse_converted(Sparse):
 
 @op
 class sparse_conj(Sparse):
-    """conjugate(input)"""
+    """sparse_conj(input)"""
 
     samples = program(lambda torch, x: (x.to_sparse().to(torch.complex128) * 1j).conj().to_dense(), (2, 3))
     node_name = "ConjPhysicalBackward0"
@@ -229,7 +229,7 @@ class sparse_conj(Sparse):
 
 @op
 class sparse_permuted(Sparse):
-    """permuted(input, dims): the dimensions in another order."""
+    """sparse_permuted(input, dims): the dimensions in another order."""
 
     samples = program(lambda torch, x: x.to_sparse().t().to_dense(), (2, 3))
     options = ("dims",)
@@ -248,7 +248,7 @@ def transposed(matrix: A) -> A:
 
 @op
 class sparse_scaled(Sparse):
-    """scaled(input, factor): each value sparse_product a number."""
+    """sparse_scaled(input, factor): each value sparse_product a number."""
 
     samples = program(lambda torch, x: (x.to_sparse() * 3).to_dense(), (2, 3))
     options = ("factor",)
@@ -265,7 +265,7 @@ class sparse_scaled(Sparse):
 
 @op
 class sparse_divided(Sparse):
-    """divided(input, divisor): each value sparse_divided by a number."""
+    """sparse_divided(input, divisor): each value sparse_divided by a number."""
 
     samples = program(lambda torch, x: (x.to_sparse() / 3).to_dense(), (2, 3))
     options = ("divisor",)
@@ -282,7 +282,7 @@ class sparse_divided(Sparse):
 
 @op
 class sparse_sum(Sparse):
-    """plus(input, other): the sum of two tensors of the same shape, dense if one of them is."""
+    """sparse_sum(input, other): the sum of two tensors of the same shape, dense if one of them is."""
 
     samples = program(lambda torch, x: (x.to_sparse() + pattern(torch)).to_dense() - x.to_sparse(), (2, 3))
     inputs = ("input", "other")
@@ -298,7 +298,7 @@ class sparse_sum(Sparse):
 
 @op
 class sparse_product(Sparse):
-    """times(input, other): the product, element by element, sparse if one of the factors is."""
+    """sparse_product(input, other): the product, element by element, sparse if one of the factors is."""
 
     samples = program(lambda torch, x: (x.to_sparse() * (x.to_sparse() * x)).to_dense(), (2, 3))
     inputs = ("input", "other")
@@ -321,7 +321,7 @@ def folded(g: A, shape: tuple[int, ...]) -> A:
 
 @op
 class sparse_matmul(Sparse):
-    """product_of_matrices(input, other, masked): dense if one factor is, sparse otherwise. If masked, the gradients of
+    """sparse_matmul(input, other, masked): dense if one factor is, sparse otherwise. If masked, the gradients of
     sparse factors are those of what they hold, alone."""
 
     samples = program(lambda torch, x: torch.sparse.mm(x.to_sparse(), x.t() * 2), (2, 3))
@@ -348,7 +348,7 @@ def like_factor(g: A, factor: A, masked: bool) -> A:
 
 @op
 class sparse_total(Sparse):
-    """total(input): the sum of all elements."""
+    """sparse_total(input): the sum of all elements."""
 
     samples = program(lambda torch, x: x.to_sparse().sum(), (2, 3))
     node_name = "SumBackward0"
