@@ -41,11 +41,11 @@ def test_a_name_that_is_missing_is_explained(name: str, told: str) -> None:
 def test_a_method_that_is_missing_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for tensor, kind in ((torch.ones(2), "Tensor"), (torch.nn.Parameter(torch.ones(2)), "Parameter")):
         with pytest.raises(AttributeError) as caught:
-            tensor.sparse_mask(tensor)  # type: ignore[attr-defined]
+            tensor.to_mkldnn()  # type: ignore[attr-defined]
         first, second = str(caught.value).splitlines()
-        assert first == f"'{kind}' object has no attribute 'sparse_mask'"
-        assert second.startswith("leafgrad does not have torch.Tensor.sparse_mask (yet).")
-        assert not hasattr(tensor, "sparse_mask") and "sparse_mask" not in {*dir(tensor), *dir(torch.Tensor)}
+        assert first == f"'{kind}' object has no attribute 'to_mkldnn'"
+        assert second.startswith("leafgrad does not have torch.Tensor.to_mkldnn (yet).")
+        assert not hasattr(tensor, "to_mkldnn") and "to_mkldnn" not in {*dir(tensor), *dir(torch.Tensor)}
         with pytest.raises(AttributeError) as caught:
             tensor.sumn()  # type: ignore[attr-defined]
         sys.__excepthook__(AttributeError, caught.value, None)

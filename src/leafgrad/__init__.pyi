@@ -765,6 +765,8 @@ def hsplit(input: Tensor, sections: builtins.int) -> tuple[Tensor, ...]:
     """pieces of columns, or of a vector, cut at indices, or in pieces of equal size."""
 @overload
 def hsplit(input: Tensor, indices: Shape) -> tuple[Tensor, ...]: ...
+def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """the product of a sparse matrix and a dense one, with one sparse dimension."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """side by side, along dimension 1 (dimension 0 for vectors)."""
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1286,12 +1288,29 @@ def slice_scatter(input: Tensor, src: Tensor, dim: Dim = 0, start: builtins.int 
     """a copy of input with a slice replaced by src."""
 def slogdet(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> return_types.slogdet:
     """the sign of the determinant, and the logarithm of its absolute value."""
+def smm(input: Tensor, mat2: Tensor) -> Tensor:
+    """the product of a sparse matrix and a dense one, as a sparse one."""
 def softmax(input: Tensor, dim: Dim, dtype: Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(input) divided by its sum along a dimension."""
 def solve(input: Tensor, A: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """removed from PyTorch. Instead: torch.linalg.solve(A, B)."""
 def sort(input: Tensor, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None, out: tuple[Tensor, ...] | None = None) -> return_types.sort:
     """the elements in order along a dimension, and the indices of where they were."""
+def sparse_bsc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Shape | None = None, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, pin_memory: builtins.bool = False, requires_grad: builtins.bool = False, check_invariants: builtins.bool | None = None) -> Tensor:
+    """a sparse tensor of its parts."""
+def sparse_bsr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Shape | None = None, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, pin_memory: builtins.bool = False, requires_grad: builtins.bool = False, check_invariants: builtins.bool | None = None) -> Tensor:
+    """a sparse tensor of its parts."""
+def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Shape | None = None, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, pin_memory: builtins.bool = False, requires_grad: builtins.bool = False, check_invariants: builtins.bool | None = None) -> Tensor:
+    """a sparse tensor of the parts of one of the compressed layouts."""
+@overload
+def sparse_coo_tensor(indices: Any, values: Any, size: Shape | None = None, *, dtype: Dtype | None = None, device: Device | None = None, pin_memory: builtins.bool = False, requires_grad: builtins.bool = False, check_invariants: builtins.bool | None = None, is_coalesced: builtins.bool | None = None) -> Tensor:
+    """a sparse tensor that has `values` at `indices`, a row for each sparse dimension. Gradients flow to the values."""
+@overload
+def sparse_coo_tensor(size: Shape, *, dtype: Dtype | None = None, device: Device | None = None, requires_grad: builtins.bool = False) -> Tensor: ...
+def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Shape | None = None, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, pin_memory: builtins.bool = False, requires_grad: builtins.bool = False, check_invariants: builtins.bool | None = None) -> Tensor:
+    """a sparse tensor of its parts."""
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Shape | None = None, *, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, pin_memory: builtins.bool = False, requires_grad: builtins.bool = False, check_invariants: builtins.bool | None = None) -> Tensor:
+    """a sparse tensor of its parts."""
 @overload
 def split(tensor: Tensor, split_size_or_sections: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
     """pieces of one size (the last may be smaller), or of given sizes."""
@@ -1303,6 +1322,8 @@ def split_with_sizes(input: Tensor, split_sizes: Shape, dim: Dim = 0) -> tuple[T
     """consecutive pieces of the given sizes."""
 def split_with_sizes_copy(input: Tensor, split_sizes: Shape, dim: Dim = 0, *, out: tuple[Tensor, ...] | None = None) -> tuple[Tensor, ...]:
     """copies of the pieces of split_with_sizes."""
+def spmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """the product of two matrices, mm."""
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the square root of each element."""
 def sqrt_(input: Tensor) -> Tensor:
@@ -1315,6 +1336,8 @@ def squeeze(input: Tensor, dim: DimOrDims | None = None) -> Tensor:
     """without dimensions of size 1, all of them or those of `dim`."""
 def squeeze_copy(input: Tensor, dim: DimOrDims | None = None, *, out: Tensor | None = None) -> Tensor:
     """a copy of squeeze(dim)."""
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """beta input + alpha mat1 @ mat2, of which mat2 alone is dense."""
 def stack(tensors: Sequence[Tensor], dim: Dim = 0, *, out: Tensor | None = None) -> Tensor:
     """tensors of one shape along a new dimension."""
 @overload

@@ -57,6 +57,11 @@ def transposes() -> None:
 
 
 @case
+def old_constructors_of_sparse_tensors() -> None:
+    torch.sparse.FloatTensor(2, 3)
+
+
+@case
 def former_names() -> None:
     class Pair:
         pass

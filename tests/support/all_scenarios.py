@@ -31,6 +31,7 @@ import optimizer_scenarios
 import override_scenarios
 import saved_tensor_scenarios
 import shape_scenarios
+import sparse_scenarios
 import storage_scenarios
 import subclass_scenarios
 import testing_scenarios
@@ -66,6 +67,7 @@ SETS = {
     "saved tensors": saved_tensor_scenarios,
     "subclasses": subclass_scenarios,
     "shapes": shape_scenarios,
+    "sparse": sparse_scenarios,
     "storages": storage_scenarios,
     "testing": testing_scenarios,
     "topology": topology_scenarios,

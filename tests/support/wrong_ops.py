@@ -12,15 +12,18 @@ import pytest
 
 import leafgrad as lg
 from leafgrad._core.modes import Mode, Observer
-from leafgrad._core.tensor import wrap
+from leafgrad._core.tensor import as_array, wrap
 from leafgrad.func.batched_array import BatchedArray
 from leafgrad.ops.registry import Composite, registry
+from leafgrad.ops.sparse.arrays import AnySparse
 
 
 def changed(out: Any) -> Any:
     """Another result of the same shape and dtype: one percent more, and a bit, so that zeros change as well."""
     if isinstance(out, BatchedArray):
         return BatchedArray(changed(out.value), out.level)
+    if isinstance(out, AnySparse):
+        return out.with_values(changed(out.values))
     out = np.asarray(out)
     if out.dtype.kind == "b":
         return ~out
@@ -89,12 +92,18 @@ class WrongRule(Mode):
         if node.op.name != self.name:
             return results  # type: ignore[no-any-return]
         tensors = [None if r is None or at is None else raw_tensor(r) for r, at in zip(results, inputs, strict=True)]
-        changed = [None if t is None else self.change(t) for t in tensors]
+        changed = [None if t is None else self.changed(t) for t in tensors]
         return [c if c is None or isinstance(r, lg.Tensor) else c.array for c, r in zip(changed, results, strict=True)]
+
+    def changed(self, t: Any) -> Any:
+        """Of a sparse gradient the values are changed."""
+        if not isinstance(t.array, AnySparse):
+            return self.change(t)
+        return wrap(t.array.with_values(self.change(wrap(t.array.values)).array))
 
 
 def raw_tensor(value: Any) -> Any:
-    return value if isinstance(value, lg.Tensor) else wrap(np.asarray(value))
+    return value if isinstance(value, lg.Tensor) else wrap(as_array(value))
 
 
 def wrong_rule(name: str, change: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -33,7 +33,7 @@ from leafgrad._core.recorder import edge
 from leafgrad._core.saved import changed, messages, unusable
 from leafgrad._core.sequence import put_in_sequence
 from leafgrad._core.special import ORDINARY, STOP, Special, after_hooks
-from leafgrad._core.tensor import TensorBase, links, ndarray, wrap
+from leafgrad._core.tensor import SparseArrayBase, TensorBase, links, ndarray, wrap
 from leafgrad._core.thread_state import Pass, in_new_thread
 from leafgrad._core.threads import Lock
 from leafgrad._core.unbroadcast import fitted, unbroadcast
@@ -425,6 +425,8 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
         sofar = leaf._grad
         if create_graph:
             leaf._grad = links.copied_gradient(g, leaf) if sofar is None else sofar + g
+        elif (g.__class__ is not ndarray or leaf.array.__class__ is not ndarray) and one_is_sparse(g, leaf.array):
+            links.add_sparse_gradient(leaf, g)
         elif sofar is None:
             if owned:
                 fits = g.strides == leaf.array.strides or not state.keep_layout
@@ -439,13 +441,19 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             else:  # of a Function of the user's, who has not kept it
                 leaf._grad = wrap(execute(links.clone, (g,)))
         else:
-            if switches.modes:  # somebody may want to see it
+            if sofar.array.__class__ is not ndarray and isinstance(sofar.array, SparseArrayBase):
+                sofar = leaf._grad = wrap(g + sofar.array)  # another tensor, a dense one
+            elif switches.modes:  # somebody may want to see it
                 execute(links.add, (sofar.array, g), (), sofar.array)
             else:
                 add_arrays(sofar.array, g, sofar.array)
             sofar.version[0] += 1
     if hooks is not None:  # of a gradient that PyTorch would have moved, they see what becomes of it in `.grad`
         hooks.accumulated(leaf, leaf._grad.array if moved else g, create_graph)
+
+
+def one_is_sparse(a: Any, b: Any) -> bool:
+    return isinstance(a, SparseArrayBase) or isinstance(b, SparseArrayBase)
 
 
 def run_leaf_hooks(leaf: TensorBase, g: Gradient, create_graph: bool) -> tuple[Gradient, bool]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad._core import thread_state
 from leafgrad._core.node import Array
-from leafgrad._core.tensor import ndarray
+from leafgrad._core.tensor import SparseArrayBase, ndarray
 
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 state: Final[Any] = thread_state.state
@@ -58,4 +58,4 @@ def movable(g: Gradient, form: Array) -> Any:
 def last_view(g: Gradient) -> Gradient:
     """A new view of a gradient, for `movable`: a hook or Function that has kept the gradient refers to the array, or to
     another view of it, so the reference count of the array tells whether it may be moved."""
-    return g.view() if g.__class__ is ndarray else g
+    return g.view() if g.__class__ is ndarray or isinstance(g, SparseArrayBase) else g

@@ -129,6 +129,19 @@ def taking_over(values: Iterable[Any], with_tensors: bool = False) -> list[Any]:
     return found
 
 
+def any_sparse(values: Iterable[Any]) -> bool:
+    """Is one of the arguments, or of the members of a list, a sparse tensor? Calls with these go another way."""
+    kind = links.sparse_class
+    if kind is None:
+        return False
+    for value in values:
+        if isinstance(value, kind):
+            return True
+        if (value.__class__ is list or value.__class__ is tuple) and any([isinstance(each, kind) for each in value]):
+            return True
+    return False
+
+
 def overridden(
     function: Callable[[], Any],
     args: tuple[Any, ...],
@@ -141,12 +154,10 @@ def overridden(
     what users call; `values` are the arguments that may take the call over, if not all of them; `in_python` says that
     PyTorch has written the function in Python, of which those who take the call over can tell; and so they can of
     methods `of_one` argument, the tensor, whose class they are told even if it is plain."""
-    if not handling.at_all:
-        return UNCHANGED
     values = (*args, *kwargs.values()) if values is None else values
     found = taking_over(values)
-    if not found and not handling.modes:
-        return UNCHANGED
+    if not handling.at_all or (not found and not handling.modes):
+        return links.sparse_call(function(), args, kwargs) if any_sparse(values) else UNCHANGED
     if in_python:
         found = taking_over(values, with_tensors=handling.by_arguments)
     elif not found and of_one is not None and of_one():

@@ -24,10 +24,10 @@ class Links:
     """What the core calls of modules above it, which put it here when they are imported."""
 
     __slots__ = (
-        "add", "alias", "apply_in_transform", "assign", "batching", "clone", "copied_gradient", "copy_like", "div",
-        "forward_in_transform", "functions", "give_history", "in_common_order", "mixed_binary", "mul", "neg",
-        "negative", "new", "rebase", "refresh_copies", "replay_view", "saves_itself", "sub", "sum_dim",
-        "tensor_class", "to_dtype",
+        "add", "add_sparse_gradient", "alias", "apply_in_transform", "assign", "batching", "clone", "copied_gradient",
+        "copy_like", "div", "forward_in_transform", "functions", "give_history", "in_common_order",
+        "load_sparse_class", "mixed_binary", "mul", "neg", "negative", "new", "rebase", "refresh_copies",
+        "replay_view", "saves_itself", "sparse_call", "sparse_class", "sub", "sum_dim", "tensor_class", "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -43,6 +43,10 @@ class Links:
         self.refresh_copies: Any = None  # leafgrad.ops.inplace: brings conjugates of what was changed since up to date
         self.rebase: Any = None  # leafgrad.ops.inplace: gives a tensor that was changed in place its new history
         self.give_history: Any = None  # leafgrad.autograd.hooks: makes a node the one that a tensor comes from
+        self.sparse_class: Any = None  # leafgrad._tensor.sparse_class: the class of sparse tensors, once there is one
+        self.load_sparse_class: Any = None
+        self.add_sparse_gradient: Any = None  # leafgrad.ops.sparse: adds to `.grad` of a leaf
+        self.sparse_call: Any = None  # leafgrad.ops.sparse: what becomes of a call that one of them takes part in
         self.functions: dict[str, Any] = {}  # leafgrad: everything that is public there
         self.batching: Any = None  # leafgrad.func: the mode that computes on batches
         self.apply_in_transform: Any = None  # leafgrad.func: a Function of the user inside of a transform
@@ -159,7 +163,12 @@ links.new = TensorBase.__new__
 def wrap(array: Array) -> Any:
     """A new tensor around an array, with no history."""
     t: TensorBase = links.new(links.tensor_class)
-    t.array = array if array.__class__ is ndarray else as_array(array)
+    if array.__class__ is ndarray:
+        t.array = array
+    else:
+        t.array = as_array(array)
+        if isinstance(array, SparseArrayBase):
+            in_sparse_class(t)
     t.node = None
     t.needs_grad = False
     t.version = [0, None]
@@ -180,6 +189,16 @@ def wrap_node(array: Array, node: Node) -> Any:
     t.version = [0, None]
     t._grad = None
     t.rare = None
+    if array.__class__ is not ndarray and isinstance(array, SparseArrayBase):
+        in_sparse_class(t)
+    return t
+
+
+def in_sparse_class(t: Any) -> Any:
+    """A tensor that holds a sparse array is of the class that takes its calls over."""
+    if links.sparse_class is None:
+        links.load_sparse_class()
+    t.__class__ = links.sparse_class
     return t
 
 
@@ -192,9 +211,23 @@ def with_layout_noted(t: TensorBase) -> Any:
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class BatchedArrayBase:
+class OtherArray:
+    """The base of what a tensor may hold in the place of an ndarray."""
+
+    __slots__ = ()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class BatchedArrayBase(OtherArray):
     """The base of the arrays that hold many samples inside vmap (leafgrad.func), which are no ndarrays: what is not
     about vmap asks `is_batched` and nothing else."""
+
+    __slots__ = ()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class SparseArrayBase(OtherArray):
+    """The base of the arrays of sparse tensors (leafgrad.ops.sparse)."""
 
     __slots__ = ()
 
@@ -205,8 +238,9 @@ def is_batched(array: Any) -> bool:
 
 
 def as_array(value: Any) -> Array:
-    """What a kernel returned, as an array: without dimensions NumPy returns scalars. Batches stay what they are."""
-    return value if isinstance(value, BatchedArrayBase) else asarray(value)
+    """What a kernel returned, as an array: without dimensions NumPy returns scalars. Batches and sparse arrays stay
+    what they are."""
+    return value if isinstance(value, OtherArray) else asarray(value)
 
 
 number: Final[TensorBase] = wrap(0)  # stands for any Python number where an operand is expected: never changes

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from leafgrad import _dtypes, errors
-from leafgrad._core.tensor import links
+from leafgrad._core.tensor import SparseArrayBase, links, wrap
 from leafgrad._device import Size, device, layout
 from leafgrad._files import rebuilding
 from leafgrad._files.locations import location_tag
@@ -65,6 +67,9 @@ class Storages:
 
 def reduced_tensor(t: Any) -> Any:
     """A tensor as the call that makes it again."""
+    if isinstance(t.array, SparseArrayBase):
+        parts = [wrap(part) if isinstance(part, np.ndarray) else part for part in t.array.parts()]  # type: ignore[attr-defined]
+        return rebuilding._rebuild_sparse_tensor, (t.array.layout, tuple(parts))  # type: ignore[attr-defined]
     array = t._memory("save")
     kind = _dtypes.from_numpy_dtype(array.dtype)
     try:
@@ -92,11 +97,12 @@ def reduced(obj: Any) -> Any:
     """How an object of leafgrad's is pickled; NotImplemented for all others."""
     if isinstance(obj, Tensor) and not reduces_itself(type(obj)):
         state = dict(vars(obj))
-        if type(obj) is Parameter:
+        is_sparse = isinstance(obj.array, SparseArrayBase)
+        if type(obj) is Parameter or (is_sparse and state.pop("_is_param", False)):
             args: tuple[Any, ...] = (obj.data, obj.requires_grad, OrderedDict())
             return (rebuilding._rebuild_parameter_with_state, (*args, state)) if state else (rebuild_parameter, args)
         made = reduced_tensor(obj)
-        if type(obj) is Tensor and not state:
+        if (type(obj) is Tensor or is_sparse) and not state:
             return made
         return rebuilding._rebuild_from_type_v2, (made[0], type(obj), made[1], state)
     if isinstance(obj, Size):

@@ -9,6 +9,7 @@ from leafgrad import _device, _dtypes, errors
 from leafgrad._core.tensor import TensorBase, with_layout_noted, wrap
 from leafgrad._device import Size
 from leafgrad._dtypes import dtype as Dtype
+from leafgrad._missing import part as part_of_leafgrad
 from leafgrad._tensor.overridable import OverridableType
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn.parameter import Parameter
@@ -99,6 +100,20 @@ def _tensor(
     return t.requires_grad_() if needs_grad is True else t
 
 
+def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
+    """A sparse tensor of its parts: the places of its values, in one tensor or two, the values and the size."""
+    if not isinstance(layout, _device.layout) or type(data) is not tuple:
+        raise invalid("layout", layout)
+    count = 2 if layout is _device.sparse_coo else 3
+    parts, rest = data[:count], data[count:]
+    if not all([type(part) is Tensor for part in parts]) or not rest or not isinstance(rest[0], tuple):
+        raise invalid("parts of a sparse tensor", data)
+    creation = part_of_leafgrad("ops.sparse.creation")
+    if layout is _device.sparse_coo:
+        return creation.sparse_coo_tensor(*parts, rest[0], is_coalesced=len(rest) > 1 and rest[1] is True)
+    return creation.compressed_tensor(layout, *parts, rest[0], None, False)
+
+
 def _rebuild_parameter(data: Any, requires_grad: Any, backward_hooks: Any) -> Any:
     if not isinstance(data, TensorBase):
         raise invalid("data of a parameter", data)
@@ -143,6 +158,7 @@ def _get_layout(name: Any) -> Any:
 
 FUNCTIONS = (
     _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state,
+    _rebuild_sparse_tensor,
 )  # fmt: skip
 
 # What PyTorch's files call by other names than leafgrad's modules would suggest.

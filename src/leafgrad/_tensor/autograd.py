@@ -20,6 +20,7 @@ from leafgrad._core.recorder import settle
 from leafgrad._core.tensor import (
     OWN_DTYPE,
     RareFields,
+    SparseArrayBase,
     TensorBase,
     conjugate_behind,
     is_batched,
@@ -320,6 +321,12 @@ class AutogradTensor(TensorOperators):
             raise self.array.refusal("set data")
         if self.needs_grad and value.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(value, errors.AS_DATA)
+        if isinstance(self.array, SparseArrayBase) != isinstance(value.array, SparseArrayBase):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                "type."
+                f"\n  at {errors.here()}"
+            )
         if value.array.dtype != self.array.dtype:
             accumulate_anew(self)
         self.array = value.array

@@ -76,18 +76,6 @@ def is_contiguous(self: Tensor, memory_format: MemoryFormat | None = None) -> bo
     return lies_in_format(self.array, memory_format)
 
 
-@declared()
-def sparse_dim(self: Tensor) -> int:
-    """sparse_dim(): 0, no dimension of a tensor is sparse."""
-    return 0
-
-
-@declared()
-def dense_dim(self: Tensor) -> int:
-    """dense_dim(): the number of dimensions, which are all dense."""
-    return int(self.array.ndim)
-
-
 # -- questions about tensors ------------------------------------------------------------------------------------------
 
 
@@ -238,7 +226,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     **checked_methods(
         type_as, cpu, cuda, pin_memory, is_nonzero, is_same_size, is_set_to, equal, isclose, allclose, positive
     ),
-    **by_name(is_contiguous, is_pinned, sparse_dim, dense_dim),
+    **by_name(is_contiguous, is_pinned),
     "type": type_of,
     "__pos__": positive,
 }

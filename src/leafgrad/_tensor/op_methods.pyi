@@ -68,8 +68,20 @@ class OpMethods:
     def __sub__(self, other: Tensor | Number) -> Tensor: ...
     def __truediv__(self, other: Tensor | Number) -> Tensor: ...
     def __xor__(self, other: Tensor | Number) -> Tensor: ...
+    def _coalesced_(self, coalesced: builtins.bool) -> Self:
+        """say that it is coalesced, or that it is not."""
+    def _dimI(self) -> builtins.int:
+        """sparse_dim()"""
+    def _dimV(self) -> builtins.int:
+        """dense_dim()"""
+    def _indices(self) -> Tensor:
+        """the places of the values, coalesced or not."""
+    def _nnz(self) -> builtins.int:
+        """how many values a sparse tensor holds."""
     def _typed_storage(self) -> TypedStorage:
         """the memory of the tensor, with its dtype."""
+    def _values(self) -> Tensor:
+        """the values on the same memory, without their history."""
     def abs(self) -> Tensor:
         """the distance of each element from zero."""
     def abs_(self) -> Self:
@@ -243,6 +255,8 @@ class OpMethods:
         """as torch.uint8."""
     def cauchy_(self, median: builtins.float = 0.0, sigma: builtins.float = 1.0, *, generator: Generator | None = None) -> Self:
         """numbers of the Cauchy distribution."""
+    def ccol_indices(self) -> Tensor:
+        """where columns begin, or what is in them, in a compressed layout."""
     def cdouble(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.complex128."""
     def ceil(self) -> Tensor:
@@ -279,6 +293,10 @@ class OpMethods:
         """clamp, in place."""
     def clone(self, *, memory_format: MemoryFormat | None = None) -> Tensor:
         """a copy through which gradients flow."""
+    def coalesce(self) -> Tensor:
+        """in order, with one value for each place."""
+    def col_indices(self) -> Tensor:
+        """where rows begin, or what is in them, in a compressed layout."""
     def conj(self) -> Tensor:
         """the complex conjugate; real tensors stay as they are."""
     def conj_physical(self) -> Tensor:
@@ -311,6 +329,8 @@ class OpMethods:
         """the tensor itself, which is always there."""
     def cross(self, other: Tensor, dim: Dim | None = None) -> Tensor:
         """the vector product along a dimension of size three: the first such, if none is given."""
+    def crow_indices(self) -> Tensor:
+        """where rows begin, or what is in them, in a compressed layout."""
     def cuda(self, device: Device | None = None, non_blocking: builtins.bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
         """refused, leafgrad computes on the CPU only."""
     def cummax(self, dim: Dim) -> return_types.cummax:
@@ -330,7 +350,7 @@ class OpMethods:
     def deg2rad_(self) -> Self:
         """deg2rad, in place."""
     def dense_dim(self) -> builtins.int:
-        """the number of dimensions, which are all dense."""
+        """how many dimensions are dense."""
     def det(self) -> Tensor:
         """the determinant of a square matrix."""
     def detach(self) -> Tensor:
@@ -551,12 +571,16 @@ class OpMethods:
         """index_reduce, in place."""
     def index_select(self, dim: Dim, index: Tensor) -> Tensor:
         """the slices of input along `dim` that the vector `index` names."""
+    def indices(self) -> Tensor:
+        """the places of the values, a column for each."""
     def inner(self, other: Tensor) -> Tensor:
         """the sums of products along the last dimension of both."""
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """as torch.int32."""
     def inverse(self) -> Tensor:
         """the inverse of a square matrix, as linalg.inv."""
+    def is_coalesced(self) -> builtins.bool:
+        """is there one value for each place, in order?"""
     def is_conj(self) -> builtins.bool:
         """is it a view, made by conj(), that PyTorch conjugates when it is read? Here it is a copy."""
     def is_contiguous(self, memory_format: MemoryFormat | None = None) -> builtins.bool:
@@ -937,6 +961,8 @@ class OpMethods:
     def resize_(self, size: Shape, *, memory_format: MemoryFormat | None = None) -> Self: ...
     def resize_as_(self, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Self:
         """resize_ to the shape of another tensor; with preserve_format also to its memory format."""
+    def resize_as_sparse_(self, the_template: Tensor) -> Self:
+        """sparse_resize_ to the size of another."""
     def resolve_conj(self) -> Tensor:
         """the tensor itself, or a copy if it is conjugated when it is read."""
     def resolve_neg(self) -> Tensor:
@@ -949,6 +975,8 @@ class OpMethods:
         """each element rounded to so many decimals, halves to the even neighbour."""
     def round_(self, *, decimals: builtins.int = 0) -> Self:
         """round, in place."""
+    def row_indices(self) -> Tensor:
+        """where columns begin, or what is in them, in a compressed layout."""
     def rsqrt(self) -> Tensor:
         """one divided by the square root of each element."""
     def rsqrt_(self) -> Self:
@@ -1016,6 +1044,8 @@ class OpMethods:
         """a copy of input with a slice replaced by src."""
     def slogdet(self) -> return_types.slogdet:
         """the sign of the determinant, and the logarithm of its absolute value."""
+    def smm(self, mat2: Tensor) -> Tensor:
+        """the product of a sparse matrix and a dense one, as a sparse one."""
     def softmax(self, dim: Dim, dtype: Dtype | None = None) -> Tensor:
         """exp(input) divided by its sum along a dimension."""
     def solve(self, A: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -1023,7 +1053,13 @@ class OpMethods:
     def sort(self, dim: Dim = -1, descending: builtins.bool = False, *, stable: builtins.bool | None = None) -> return_types.sort:
         """the elements in order along a dimension, and the indices of where they were."""
     def sparse_dim(self) -> builtins.int:
-        """0, no dimension of a tensor is sparse."""
+        """how many dimensions are sparse; none of a dense tensor."""
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """the elements at the places of a sparse tensor, as one."""
+    def sparse_resize_(self, size: Shape, sparse_dim: builtins.int, dense_dim: builtins.int) -> Self:
+        """give a sparse tensor another size, in place."""
+    def sparse_resize_and_clear_(self, size: Shape, sparse_dim: builtins.int, dense_dim: builtins.int) -> Self:
+        """make it zeros of another size, in place."""
     @overload
     def split(self, split_size_or_sections: builtins.int | Shape, dim: Dim = 0) -> tuple[Tensor, ...]:
         """pieces of one size (the last may be smaller), or of given sizes."""
@@ -1043,6 +1079,8 @@ class OpMethods:
         """without dimensions of size 1, all of them or those of `dim`."""
     def squeeze_(self, dim: DimOrDims | None = None) -> Self:
         """squeeze, in place."""
+    def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+        """beta input + alpha mat1 @ mat2, of which mat2 alone is dense."""
     @overload
     def std(self, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> Tensor:
         """the standard deviation, the square root of `var`."""
@@ -1122,7 +1160,19 @@ class OpMethods:
     @overload
     def to(self, device: Device | None = None, dtype: Dtype | None = None, non_blocking: builtins.bool = False, copy: builtins.bool = False, *, memory_format: MemoryFormat | None = None) -> Tensor: ...
     def to_dense(self, dtype: Dtype | None = None, *, masked_grad: builtins.bool | None = None) -> Tensor:
-        """the tensor itself, which is dense, or in another dtype."""
+        """as a dense tensor, in another dtype if one is given. The gradient is one of the elements that the sparse tensor holds, unless masked_grad is False."""
+    def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Layout | None = None, blocksize: Shape | builtins.int | None = None, dense_dim: builtins.int | None = None) -> Tensor:
+        """what is not zero, as a sparse tensor; the dimensions after the first `sparse_dim` are dense."""
+    def to_sparse_bsc(self, blocksize: Shape | builtins.int, dense_dim: builtins.int | None = None) -> Tensor:
+        """as a sparse tensor of compressed columns of blocks."""
+    def to_sparse_bsr(self, blocksize: Shape | builtins.int, dense_dim: builtins.int | None = None) -> Tensor:
+        """as a sparse tensor of compressed rows of blocks."""
+    def to_sparse_coo(self) -> Tensor:
+        """what is not zero, as a sparse tensor of coordinates and values."""
+    def to_sparse_csc(self, dense_dim: builtins.int | None = None) -> Tensor:
+        """as a sparse tensor of compressed columns."""
+    def to_sparse_csr(self, dense_dim: builtins.int | None = None) -> Tensor:
+        """as a sparse tensor of compressed rows."""
     def topk(self, k: builtins.int, dim: Dim = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> return_types.topk:
         """the k largest (or smallest) elements along a dimension, and their indices."""
     def trace(self) -> Tensor:
@@ -1180,6 +1230,8 @@ class OpMethods:
         """unsqueeze, in place."""
     def untyped_storage(self) -> UntypedStorage:
         """the memory that the tensor shows, which others may show as well."""
+    def values(self) -> Tensor:
+        """the values of a sparse tensor, through which gradients flow."""
     @overload
     def var(self, dim: DimOrDims | None = None, *, correction: Number = 1, keepdim: builtins.bool = False) -> Tensor:
         """the variance of all elements, or along dimensions."""

@@ -111,6 +111,38 @@ def tensor_repr(
     return header + _with_suffixes(opening + _contents(array, len(opening)), suffixes, len(opening))
 
 
+def sparse_repr(
+    parts: dict[str, NDArray[Any]],
+    *,
+    shape: tuple[int, ...],
+    nnz: int,
+    layout: str,
+    dtype_name: str,
+    default_dtype_name: str,
+    requires_grad: bool,
+    grad_fn_name: str | None,
+    is_parameter: bool = False,
+) -> str:
+    """The repr of a sparse tensor: its parts by their names, then what is said of all of it."""
+    opening = "tensor("
+    texts = []
+    for name, array in parts.items():
+        before = f"{name}=tensor("
+        size = f", size={array.shape}" if array.size == 0 else ""
+        texts.append(before + _contents(array, len(opening) + len(before)) + size + ")")
+    text = opening + (",\n" + " " * len(opening)).join(texts)
+    suffixes = [f"size={shape}", f"nnz={nnz}"]
+    if dtype_name not in _implied_dtypes(default_dtype_name, empty=False):
+        suffixes.append(f"dtype=torch.{dtype_name}")
+    suffixes.append(f"layout={layout}")
+    if grad_fn_name is not None:
+        suffixes.append(f"grad_fn=<{grad_fn_name}>")
+    elif requires_grad:
+        suffixes.append("requires_grad=True")
+    header = "Parameter containing:\n" if is_parameter else ""
+    return header + _with_suffixes(text, suffixes, len(opening), on_new_line="indices" in parts)
+
+
 def _implied_dtypes(default: str, *, empty: bool) -> tuple[str, ...]:
     """The dtypes that a reader of the numbers would assume anyway. With no numbers to read, only the default is."""
     if empty:
@@ -225,12 +257,13 @@ def _fill_lines(items: list[str], width: int, column: int) -> str:
     return (",\n" + " " * column).join(lines)
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+def _with_suffixes(text: str, suffixes: list[str], indent: int, on_new_line: bool = False) -> str:
     """`text` closed by its suffixes, each on the current line if it fits and otherwise on a new, indented one."""
     # PyTorch counts two characters more than the last line has; this decides which suffixes still fit.
     used = len(text) - (text.rfind("\n") + 1) + 2
     for suffix in suffixes:
-        if used + len(", ") + len(suffix) > _options["linewidth"]:
+        if on_new_line or used + len(", ") + len(suffix) > _options["linewidth"]:
+            on_new_line = False
             text += ",\n" + " " * indent + suffix
             used = indent + len(suffix)
         else:

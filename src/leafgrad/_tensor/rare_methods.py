@@ -41,11 +41,6 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     return tuple(sorted(range(len(steps)), key=lambda dim: -steps[dim]))
 
 
-def to_dense(self: Tensor, dtype: Dtype | None = None, *, masked_grad: bool | None = None) -> Tensor:
-    """to_dense(dtype=None): the tensor itself, which is dense, or in another dtype."""
-    return self if dtype is None else self.to(dtype)
-
-
 def xpu(self: Tensor, device: Device | None = None, non_blocking: bool = False) -> Tensor:
     """xpu(...): refused, leafgrad computes on the CPU only."""
     check_device("xpu")
@@ -84,7 +79,7 @@ def from_file(
 
 METHODS: dict[str, Callable[..., Any]] = {
     **by_name(dim_order, module_load),
-    **checked_methods(to_dense, xpu),
+    **checked_methods(xpu),
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = checked_functions(from_file)

@@ -455,4 +455,5 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
 
 
 links.tensor_class = Tensor
+links.load_sparse_class = lambda: part("_tensor.sparse_class")
 add_plain(Tensor)

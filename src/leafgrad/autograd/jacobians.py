@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import SparseArrayBase, TensorBase, wrap
 from leafgrad.autograd import forward_ad, grad
 from leafgrad.autograd.gradcheck import as_tuple
 
@@ -91,7 +91,8 @@ class Problem:
 def gradients(outputs: Sequence[Any], variables: Sequence[Any], starts: Sequence[Any]) -> list[Any]:
     """The gradients by each variable, as tensors, or None; the graph is kept."""
     given: list[Any] = [start if isinstance(start, TensorBase) else wrap(np.asarray(start)) for start in starts]
-    return list(grad(outputs, variables, given, retain_graph=True, allow_unused=True))
+    found = grad(outputs, variables, given, retain_graph=True, allow_unused=True)
+    return [g.to_dense() if g is not None and isinstance(g.array, SparseArrayBase) else g for g in found]
 
 
 def tangents(problem: Problem, changes: dict[int, Any]) -> list[Any]:

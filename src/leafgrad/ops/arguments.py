@@ -25,6 +25,7 @@ from leafgrad._core.overrides import (
     UNCHANGED,
     DisableTorchFunctionSubclass,
     TakesOver,
+    any_sparse,
     handling,
     modes_of_all_threads,
     overridden,
@@ -381,7 +382,7 @@ class Arguments:
             return UNCHANGED
         asked = [value for key, value in values.items() if not is_number_for(self.parameters.get(key), value)]
         found = (*asked, *rest, *others.values())
-        if not handling.modes and not taking_over(found):
+        if not handling.modes and not taking_over(found) and not any_sparse(found):
             return UNCHANGED
         if self.in_python:
             named = {p.name: values[p.name] for p in self.parameters.values() if not is_default(p, values[p.name])}

@@ -174,14 +174,19 @@ FUNCTIONS: dict[str, str] = {
     "ops.shape.storage": "is_storage",
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "permute reshape squeeze swapdims t transpose unsqueeze",
+    "ops.sparse.creation": (
+        "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor "
+        "sparse_csr_tensor "
+    ),
+    "ops.sparse.products": "hspmm smm spmm sspaddmm",
 }
 METHODS: dict[str, str] = {
     "_tensor.conversions": "bfloat16 bool byte cdouble cfloat char double float half int long short to",
     "_tensor.methods": (
-        "__pos__ allclose cpu cuda dense_dim equal is_contiguous is_nonzero is_pinned is_same_size is_set_to "
-        "isclose pin_memory positive sparse_dim type type_as "
+        "__pos__ allclose cpu cuda equal is_contiguous is_nonzero is_pinned is_same_size is_set_to isclose "
+        "pin_memory positive type type_as "
     ),
-    "_tensor.rare_methods": "dim_order module_load to_dense xpu",
+    "_tensor.rare_methods": "dim_order module_load xpu",
     "_tensor.shared_memory": "is_shared share_memory_",
     "ops.creation.factories": "new_empty new_empty_strided new_full new_ones new_tensor new_zeros",
     "ops.creation.legacy": "new",
@@ -294,6 +299,13 @@ METHODS: dict[str, str] = {
     "ops.shape.strides": "as_strided",
     "ops.shape.views": "expand permute reshape squeeze swapdims t transpose unsqueeze view",
     "ops.shape.windows": "unfold",
+    "ops.sparse.methods": (
+        "_coalesced_ _dimI _dimV _indices _nnz _values ccol_indices coalesce col_indices crow_indices dense_dim "
+        "indices is_coalesced resize_as_sparse_ row_indices sparse_dim sparse_mask sparse_resize_ "
+        "sparse_resize_and_clear_ to_dense to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc "
+        "to_sparse_csr values "
+    ),
+    "ops.sparse.products": "smm sspaddmm",
 }
 OTHERS = (  # the modules without methods
     "ops.conv.avg_pooling ops.conv.axis_maps ops.conv.blocks ops.conv.convolution ops.conv.grids "
@@ -307,6 +319,7 @@ OTHERS = (  # the modules without methods
     "ops.random.by_rejection ops.random.drawing ops.random.dropout ops.recurrent.cells ops.recurrent.layers "
     "ops.recurrent.packing ops.recurrent.sequences ops.reduce.distances ops.reduce.histograms "
     "ops.reduce.masked ops.reduce.norms ops.shape.grids ops.shape.join ops.shape.view_history "
+    "ops.sparse.blocks ops.sparse.creation ops.sparse.rows "
 )
 PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     "fft": {
@@ -462,10 +475,8 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
     },
 }
 ABSENT = (  # methods of PyTorch's tensors
-    "ccol_indices chalf coalesce col_indices crow_indices dequantize index indices int_repr ipu is_coalesced "
-    "is_distributed mtia q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
-    "q_zero_point qscheme record_stream reinforce resize resize_as resize_as_sparse_ row_indices "
-    "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm to_mkldnn "
-    "to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values "
+    "chalf dequantize index int_repr ipu is_distributed mtia q_per_channel_axis q_per_channel_scales "
+    "q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize resize_as "
+    "slice_inverse to_mkldnn to_padded_tensor "
 )
 ATTRIBUTES = ('H', 'T', 'imag', 'mH', 'mT', 'real')  # of METHODS, those that are no methods

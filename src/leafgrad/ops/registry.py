@@ -284,6 +284,7 @@ class Family(metaclass=Block, family=True):
     vmap: Any = "kernel"
     samples: Any = None
     as_float = False  # are integers and bools made floats first?
+    keeps_zero = False  # is it zero at zero, so that of a sparse tensor it changes the values alone?
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
     follows_layout = False  # or, where operands have other layouts, do they lie as these do, element by element?
     is_pair = False  # does the executor's short cut for two operands, `binary`, apply?

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from leafgrad import errors
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.nn.parameter import is_lazy, uninitialized_in
 from leafgrad.ops.registry import op
 from leafgrad.optim.functional import as_function
 from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for, step_counter
+from leafgrad.optim.sparse_adam import values_at_places
 from leafgrad.optim.update import Update, in_place, steps
 
 
@@ -79,6 +83,18 @@ class Adagrad(Optimizer):
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         return full_for(p, self.defaults["initial_accumulator_value"])
+
+    def _sparse_step(self, p: Any, gradient: Any, group: Group) -> None:
+        if group["weight_decay"]:
+            first = "weight_decay option is not compatible with sparse gradients"
+            raise errors.mistake(RuntimeError, first, fix="weight_decay=0")
+        state, count = self._prepare(p, (), group)
+        at, g = values_at_places(-gradient if group["maximize"] else gradient)
+        total = state["sum"].array
+        total[at] += g * g
+        rate = float(group["lr"]) / (1 + (count - 1) * group["lr_decay"])
+        p.array[at] -= (rate * (g / (np.sqrt(total[at]) + group["eps"]))).astype(p.array.dtype)
+        p.version[0] += 1
 
 
 adagrad = as_function(

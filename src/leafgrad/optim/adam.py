@@ -59,6 +59,7 @@ class Adam(Optimizer):
     """Adam(params, lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, amsgrad=False, *, maximize=False)"""
 
     _update = adam_step
+    _instead_for_sparse = ", please consider SparseAdam instead"
 
     def __init__(
         self,

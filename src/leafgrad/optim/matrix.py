@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core import origin
 from leafgrad._core.modes import about_to_change, switches
 from leafgrad._core.tensor import TensorBase
@@ -26,6 +27,8 @@ class PartOfAStep(Family, family=True):
 
 class MatrixOptimizer(Optimizer):
     """A subclass says how the parameters of a group that have a gradient change: `_change`."""
+
+    _takes_sparse = False
 
     def _change(self, params: list[Any], group: Group) -> None:
         raise NotImplementedError
@@ -52,6 +55,8 @@ class MatrixOptimizer(Optimizer):
             params = [p for p in group["params"] if p.grad is not None]
             if any([p.is_complex() for p in params]):
                 raise RuntimeError(f"{type(self).__name__} does not support complex parameters")
+            if not self._takes_sparse and any([p.grad.is_sparse for p in params]):
+                raise errors.mistake(RuntimeError, f"{type(self).__name__} does not support sparse gradients")
             self._change(params, group)
         return loss
 

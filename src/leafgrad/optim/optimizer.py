@@ -193,6 +193,7 @@ class Optimizer(Hooked):
             if group.get("capturable"):
                 refuse_to_step(self, group)
             kept = self._kept(group)
+            plain = links.tensor_class
             arrays: list[Array] = []  # of parameters that have had equally many steps: nearly always all of them
             last: Any = 0
             for p in group["params"]:
@@ -201,6 +202,10 @@ class Optimizer(Hooked):
                     continue
                 if watched:
                     about_to_change(p)
+                if gradient.__class__ is not plain and gradient.is_sparse:
+                    self._sparse_step(p, gradient, group)
+                    p.version[1] = here
+                    continue
                 if kept:
                     state, count = self._prepare(p, kept, group)
                     if count != last:
@@ -218,6 +223,13 @@ class Optimizer(Hooked):
             if arrays:
                 self._execute(arrays, group, last)
         return loss
+
+    _instead_for_sparse = ""  # which optimiser takes sparse gradients
+
+    def _sparse_step(self, p: Any, gradient: Any, group: Group) -> None:
+        """The step of a parameter that has a sparse gradient; few optimisers know one."""
+        name = "Adam" if self._instead_for_sparse else type(self).__name__
+        raise errors.mistake(RuntimeError, f"{name} does not support sparse gradients{self._instead_for_sparse}")
 
     def _execute(self, arrays: list[Array], group: Group, count: Any) -> None:
         """One step of parameters, each given with its gradient and what is kept for it."""

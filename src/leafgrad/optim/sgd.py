@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.kernels.language import Number, Updated, Vector, copied, detached, elementwise
 from leafgrad.ops.registry import op
 from leafgrad.optim.functional import as_function
@@ -84,6 +85,21 @@ class SGD(Optimizer):
         if first:
             state["momentum_buffer"] = zeros_for(p)
         return state, first
+
+    def _sparse_step(self, p: Any, gradient: Any, group: Group) -> None:
+        with no_grad():
+            change = -gradient if group["maximize"] else gradient
+            if group["weight_decay"]:
+                change = change.add(p, alpha=group["weight_decay"])
+            if momentum := group["momentum"]:
+                state = self.state[p]
+                buffer = state.get("momentum_buffer")
+                if buffer is None:
+                    buffer = state["momentum_buffer"] = change.detach().clone()
+                else:
+                    buffer.mul_(momentum).add_(change, alpha=1 - group["dampening"])
+                change = change.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+            p.add_(change, alpha=-float(group["lr"]))
 
 
 sgd = as_function(

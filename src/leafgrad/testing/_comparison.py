@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import SparseArrayBase, TensorBase
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
 from leafgrad._tensor.methods import close_arrays
@@ -206,14 +206,47 @@ def compare_tensors(tensors: list[Any], options: Options) -> None:
         attributes("dtype", actual.dtype, expected.dtype)
     if options.check_stride:
         attributes("stride()", actual.stride(), expected.stride())
-    rtol, atol = options.tolerances(actual.dtype, expected.dtype)
+    if options.check_layout:
+        attributes("layout", actual.layout, expected.layout)
+    if any([isinstance(t.array, SparseArrayBase) for t in tensors]):
+        compare_sparse(tensors, options)
+        return
     a, b = [x.detach().resolve_conj().array for x in (actual, expected)]
+    compare_arrays(a, b, options)
+
+
+def compare_sparse(tensors: list[Any], options: Options) -> None:
+    """The parts of sparse tensors; as dense ones if their layouts differ."""
+    if tensors[0].layout != tensors[1].layout:
+        a, b = [t.detach().to_dense().array for t in tensors]
+        compare_arrays(a, b, options)
+        return
+    ours, theirs = [t.detach().array.coalesce() for t in tensors]
+    name = str(ours.layout).removeprefix("torch.sparse_").upper()
+    if ours.nnz != theirs.nnz:
+        first = f"The number of specified values in sparse {name} tensors does not match"
+        raise Difference(f"{first}: {ours.nnz} != {theirs.nnz}")
+    parts = PARTS[name]
+    for place, (what, a, b) in enumerate(zip(parts, ours.parts(), theirs.parts())):
+        exactly = options._replace(rtol=0.0, atol=0.0) if place < len(parts) - 1 else options
+        compare_arrays(a, b, exactly, f"Sparse {name} {what}")
+
+
+PARTS = {
+    "COO": ("indices", "values"),
+    **dict.fromkeys(("CSR", "BSR"), ("crow_indices", "col_indices", "values")),
+    **dict.fromkeys(("CSC", "BSC"), ("ccol_indices", "row_indices", "values")),
+}
+
+
+def compare_arrays(a: Any, b: Any, options: Options, what: str = "Tensor-likes") -> None:
+    rtol, atol = options.tolerances(from_numpy_dtype(a.dtype), from_numpy_dtype(b.dtype))
     if a.dtype != b.dtype:
         common = _dtypes.promote_types(from_numpy_dtype(a.dtype), from_numpy_dtype(b.dtype))
         a, b = cast(a, common), cast(b, common)
     close = close_arrays(a, b, rtol, atol, options.equal_nan)
     if not close.all():
-        raise Difference(of_arrays(a, b, close, rtol, atol))
+        raise Difference(of_arrays(a, b, close, rtol, atol).replace("Tensor-likes", what, 1))
 
 
 def of_arrays(a: Any, b: Any, close: Any, rtol: float, atol: float) -> str:

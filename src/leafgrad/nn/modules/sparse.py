@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from leafgrad import errors
 from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import no_grad
@@ -59,11 +58,6 @@ class _Table(Module):
                 self.weight[self.padding_idx].fill_(0)
 
 
-def refuse_sparse(sparse: bool) -> None:
-    if sparse:
-        raise errors.mistake(NotImplementedError, "leafgrad has no sparse gradients.", fix="sparse=False")
-
-
 def sizes_of(embeddings: Tensor) -> tuple[int, int]:
     """The number of vectors in a table that is there already, and their length."""
     if embeddings.ndim != 2:
@@ -92,7 +86,6 @@ class Embedding(_Table):
         dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
-        refuse_sparse(sparse)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
@@ -167,7 +160,6 @@ class EmbeddingBag(_Table):
         dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
-        refuse_sparse(sparse)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq

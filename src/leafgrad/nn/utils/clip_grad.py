@@ -49,7 +49,7 @@ def get_total_norm(
 ) -> Any:
     """get_total_norm(tensors, norm_type=2.0): the norm of all tensors taken together as one vector."""
     norm_type = float(norm_type)
-    arrays = [t.array for t in as_list(tensors)]
+    arrays = [elements(t) for t in as_list(tensors)]
     if not arrays:
         return wrap(np.zeros((), np.float32))
     kind = np.result_type(*arrays)
@@ -98,8 +98,15 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
         count_change(g)
 
 
+def elements(t: Any) -> Any:
+    """The array of a tensor; of a sparse one that of its values, coalesced."""
+    return t.coalesce().array.values if t.is_sparse else t.array
+
+
 def gradients_of(parameters: Any) -> list[Any]:
-    return [p._grad for p in as_list(parameters) if p._grad is not None]
+    """The gradients, of those that are sparse the values, on the same memory."""
+    found = [p._grad for p in as_list(parameters) if p._grad is not None]
+    return [g._values() if g.is_sparse else g for g in found]
 
 
 def as_list(tensors: TensorBase | Iterable[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core.events import graph_break
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
-from leafgrad._core.tensor import RareFields, TensorBase, with_layout_noted, wrap
+from leafgrad._core.tensor import RareFields, SparseArrayBase, TensorBase, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device, strided
 from leafgrad._dtypes import dtype as Dtype
@@ -48,7 +48,7 @@ def check_options(name: str, options: dict[str, Any]) -> bool:
         if key == "device":
             check_device(found)
         elif key == "layout" and found not in (None, strided):
-            raise RuntimeError(f"{name}(): leafgrad has no tensors of layout {found}, only of torch.strided")
+            raise RuntimeError(f"{name}(...) is not implemented for sparse layout")
         elif key == "pin_memory" and found:
             raise RuntimeError(
                 "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available "
@@ -90,6 +90,8 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
         return finished(number(data, None), requires_grad)
     if isinstance(data, TensorBase):
         warn_of_copy("torch.tensor(sourceTensor)")
+        if isinstance(data.array, SparseArrayBase):
+            return function_overridden("tensor", (data,), {"dtype": dtype, "requires_grad": requires_grad}, data)
     kind = dtype if dtype is None or dtype.__class__ is Dtype else option("tensor", "dtype", dtype)
     return without_history(finished(copied(data, kind), requires_grad), data)
 

@@ -10,6 +10,7 @@ from leafgrad import errors
 from leafgrad._core.inplace import count_change
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import type_name
+from leafgrad._missing import part
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import LONG_OR_INT, index_sum, outside, take_at
 from leafgrad.ops.pointwise.where import where
@@ -27,15 +28,15 @@ class embedding(Family):
     """embedding(input, weight, padding_idx=None): the rows of weight that the indices in input name; the row
     `padding_idx` gets no gradient."""
 
-    shows = {"weight_sym_argsize_0": ..., "sparse": False}
+    shows = {"weight_sym_argsize_0": ...}
     saved_as = {"by_frequency": "scale_grad_by_freq", "weight_shape": ""}
     inputs = ("weight", "indices")
-    options = ("padding_idx", "by_frequency")
+    options = ("padding_idx", "by_frequency", "sparse")
     public_name = ""  # nn.functional has it
     row_major = True
     pseudo_gradient = ("padding_idx", "scale_grad_by_freq")  # rows without one, rows scaled by their frequency
 
-    def kernel(weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
+    def kernel(weight: A, indices: A, padding_idx: Any, by_frequency: Any, sparse: bool) -> A:
         return take_at(weight, 0, 1, indices)
 
     def call(
@@ -50,8 +51,9 @@ class embedding(Family):
         check_indices(input, "embedding")
         if weight.array.ndim != 2:
             raise errors.mistake(RuntimeError, "'weight' must be 2-D", ("weight", errors.describe(weight)))
-        if sparse:
-            raise errors.mistake(NotImplementedError, "leafgrad has no sparse gradients.", fix="sparse=False")
+        if sparse and scale_grad_by_freq:
+            first = "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+            raise errors.mistake(RuntimeError, first)
         rows = weight.array.shape[0]
         padding_idx = shown_padding(padding_idx, weight)
         if (wrong := outside(input.array, 0, rows)) is not None:
@@ -59,10 +61,12 @@ class embedding(Family):
             raise errors.mistake(IndexError, "index out of range in self", *rows_in)
         if max_norm is not None:
             shrink_rows(weight, input.array, max_norm, norm_type)
-        return embedding.record(weight, input, padding_idx, scale_grad_by_freq)
+        return embedding.record(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
-    def vjp_weight(g: A, indices: A, weight_shape: A, padding_idx: A, by_frequency: A) -> A:
+    def vjp_weight(g: A, indices: A, weight_shape: A, padding_idx: A, by_frequency: A, sparse: A) -> A:
         at = raw(indices)
+        if sparse:
+            return part("ops.sparse.rows").rows_of_gradient(g, at, weight_shape, padding_idx)
         if by_frequency:
             factors = np.ones(at.shape, g.array.dtype if isinstance(g, TensorBase) else g.dtype)
             factors /= np.bincount(at.reshape(-1), minlength=weight_shape[0])[at]
@@ -72,9 +76,9 @@ class embedding(Family):
             g = where(wrap(padding) if isinstance(g, TensorBase) else padding, zero_like(g), g)
         return index_sum(g, weight_shape, 0, 1, at)
 
-    def vmap(batch: A, weight: A, indices: A, padding_idx: Any, by_frequency: Any) -> A:
+    def vmap(batch: A, weight: A, indices: A, padding_idx: Any, by_frequency: Any, sparse: bool) -> A:
         if not batch.holds(weight):  # more indices into one table
-            return batch.apply((weight, batch.value(indices)), (padding_idx, by_frequency))
+            return batch.apply((weight, batch.value(indices)), (padding_idx, by_frequency, sparse))
         return batch.take(weight, indices, 0)
 
     samples = lambda t: [

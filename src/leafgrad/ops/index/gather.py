@@ -19,6 +19,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import is_batched, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_order_of
+from leafgrad._missing import part
 from leafgrad.kernels import NATIVE
 from leafgrad.kernels.moving import native_move, taken
 from leafgrad.ops.dimensions import wrap_dim
@@ -374,6 +375,8 @@ class gather(Family):
         check_index(index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
         check_along(index.array, dim, input.array, "input")
+        if sparse_grad:
+            return part("ops.sparse.rows").sparse_gather.record(input, index, dim)
         return gather.record(input, index, dim)
 
     vjp_input = gather_sum

@@ -160,7 +160,7 @@ ONLY_BOOLS = "{} does not support non-boolean outputs."
 
 def _infinity(name: str, value: float, doc: str) -> Any:
     refuses = {COMPLEX: (RuntimeError, f"{name} does not support complex inputs.")}
-    return _test(name, lambda x: x == value, doc, out=ONLY_BOOLS.format(name), refuses=refuses)
+    return _test(name, lambda x: x == value, doc, out=ONLY_BOOLS.format(name), refuses=refuses, keeps_zero=True)
 
 
 def _invert(self: Any) -> Any:
@@ -170,8 +170,8 @@ def _invert(self: Any) -> Any:
     return bitwise_not.function(self)
 
 
-isnan = _test("isnan", native(np.isnan), "is each element not a number?")
-isinf = _test("isinf", native(np.isinf), "is each element infinite?")
+isnan = _test("isnan", native(np.isnan), "is each element not a number?", keeps_zero=True)
+isinf = _test("isinf", native(np.isinf), "is each element infinite?", keeps_zero=True)
 isfinite = _test("isfinite", native(np.isfinite), "is each element neither infinite nor nan?", ComposedTest)
 isposinf = _infinity("isposinf", np.inf, "is each element positive infinity?")
 isneginf = _infinity("isneginf", -np.inf, "is each element negative infinity?")
@@ -180,6 +180,7 @@ signbit = _test(
     lambda x: np.signbit(x) if x.dtype.kind == "f" else x < 0,
     "has each element a minus sign, also if it is zero?",
     out=ONLY_BOOLS.format("signbit"),
+    keeps_zero=True,
     refuses={COMPLEX: (NotImplementedError, "signbit is not implemented for complex tensors.")},
 )
 

@@ -235,6 +235,7 @@ def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) ->
         "kernel": kernel,
         "vjp": zeros_like,
         "as_float": False,
+        "keeps_zero": True,
         "out": SAME_DTYPE,
         "kernel_name": f"{name}_vml_cpu",
         "refuses": {BOOL: None, COMPLEX: (NotImplementedError, f"{name} is not supported for complex inputs")},
@@ -252,6 +253,7 @@ trunc = _rounding("trunc", np.trunc, "trunc(input): each element without its fra
 class frac(Unary):
     """frac(input): the fraction of each element, with its sign."""
 
+    keeps_zero = True
     as_float = False
     out = SAME_DTYPE
     refuses = (BOOL, INTEGER, COMPLEX)
@@ -267,6 +269,7 @@ class frac(Unary):
 class round_(Family):
     """round(input, *, decimals=0): each element rounded to so many decimals, halves to the even neighbour."""
 
+    keeps_zero = True
     options = ("decimals",)
     jvp = "elementwise"
     vmap = "elementwise"

@@ -117,6 +117,7 @@ class log(Unary):
 class sqrt(Unary):
     """sqrt(input): the square root of each element."""
 
+    keeps_zero = True
     kernel = native(np.sqrt)
     samples = real(0.1, 4)
 
@@ -128,6 +129,7 @@ class sqrt(Unary):
 class sin(Unary):
     """sin(input): the sine of each element."""
 
+    keeps_zero = True
     kernel = native(np.sin)
 
     def vjp(g: A, input: A) -> A:
@@ -148,6 +150,7 @@ class cos(Unary):
 class tanh(Unary):
     """tanh(input): the hyperbolic tangent of each element."""
 
+    keeps_zero = True
     kernel = native(np.tanh)
 
     def vjp(g: A, out: A) -> A:
@@ -179,6 +182,7 @@ SIGN_OF_COMPLEX = "Unlike NumPy, torch.sign is not intended to support complex n
 class sign(Unary):
     """sign(input): -1, 0 or 1 for each element."""
 
+    keeps_zero = True
     out = SAME_DTYPE
     kernel = _sign
     in_place_function = False
@@ -205,6 +209,7 @@ def _sgn(x: Any) -> Any:
 class sgn(Unary):
     """sgn(input): sign(input), and for complex numbers x / abs(x)."""
 
+    keeps_zero = True
     out = SAME_DTYPE
     kernel = _sgn
     in_place_function = False
@@ -224,6 +229,7 @@ class sgn(Unary):
 class abs(Unary):
     """abs(input): the distance of each element from zero."""
 
+    keeps_zero = True
     kernel = native(np.abs)
     out = SAME_DTYPE
     as_float = False

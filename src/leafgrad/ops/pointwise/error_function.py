@@ -33,6 +33,7 @@ class Special(Unary, family=True):
 class erf(Unary):
     """erf(input): the error function of each element."""
 
+    keeps_zero = True
     kernel = functions.erf
     kernel_name = "erf_vml_cpu"
     refuses = (COMPLEX,)
@@ -59,6 +60,7 @@ class erfc(Unary):
 class erfinv(Unary):
     """erfinv(input): the number whose error function is each element."""
 
+    keeps_zero = True
     kernel = kernels.erfinv
     kernel_name = "erfinv_vml_cpu"
     refuses = (COMPLEX,)

@@ -45,6 +45,7 @@ def _log1p(x: Any, *out: Any) -> Any:
 class log1p(Unary):
     """log1p(input): log(1 + x) of each element, precise near zero."""
 
+    keeps_zero = True
     kernel = _log1p
     writes_into = True
     node_name = "Log1PBackward0"
@@ -81,6 +82,7 @@ class log10(Unary):
 class expm1(Unary):
     """expm1(input): exp(x) - 1 of each element, precise near zero."""
 
+    keeps_zero = True
     kernel = native(np.expm1)
     places = ("special.expm1",)
 

@@ -11,7 +11,7 @@ from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import assign as assign_to
 from leafgrad._core.inplace import is_free, write
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain_tensors
-from leafgrad._core.tensor import TensorBase, constant, links, wrap
+from leafgrad._core.tensor import SparseArrayBase, TensorBase, constant, links, wrap
 from leafgrad._device import contiguous_format
 from leafgrad._layouts import empty_like_array, is_dense
 from leafgrad.kernels.moving import zeroed
@@ -84,6 +84,8 @@ class copy_like(Family):
 def copied_gradient(gradient: Any, leaf: TensorBase) -> Any:
     """What `.grad` of a leaf becomes if the backward pass is recorded: a copy, which is recorded as well, in the memory
     layout of the leaf if that has no gaps."""
+    if gradient.array.__class__ is not np.ndarray and isinstance(gradient.array, SparseArrayBase):
+        return gradient.clone()
     if leaf.array.__class__ is not np.ndarray or not is_dense(leaf.array):
         return gradient.clone(memory_format=contiguous_format)
     return copy_like.record(wrap(leaf.array), gradient)

@@ -188,7 +188,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return pow_tensor.function(input, exponent)
 
 
-@composite(real(), in_place=True, in_place_function=True, out=CASTS)
+@composite(real(), in_place=True, in_place_function=True, out=CASTS, keeps_zero=True)
 def square(input: Tensor) -> Tensor:
     """square(input): each element times itself."""
     return pow_number.function(input, 2)

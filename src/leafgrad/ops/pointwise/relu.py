@@ -18,6 +18,7 @@ A = Any  # an array, or a tensor under create_graph
 class relu(Unary):
     """relu(input): each element, but not less than zero."""
 
+    keeps_zero = True
     kernel = fused.relu
     writes_into = True
     out = False

@@ -291,6 +291,7 @@ class nan_to_num(Family):
     """nan_to_num(input, nan=0.0, posinf=None, neginf=None): each element, with these numbers in place of nan and of
     infinities (None: the largest and smallest that there are)."""
 
+    keeps_zero = True
     options = ("nan", "posinf", "neginf")
     kernel = _numbers
     jvp = "elementwise"

@@ -22,6 +22,7 @@ A = Any  # an array, or a tensor under create_graph
 class tan(Unary):
     """tan(input): the tangent of each element."""
 
+    keeps_zero = True
     kernel = native(np.tan)
     samples = real(-1.2, 1.2)
 
@@ -33,6 +34,7 @@ class tan(Unary):
 class sinh(Unary):
     """sinh(input): the hyperbolic sine of each element."""
 
+    keeps_zero = True
     kernel = native(np.sinh)
 
     def vjp(g: A, input: A) -> A:
@@ -56,6 +58,7 @@ class cosh(Unary):
 class asin(Unary):
     """asin(input): the angle whose sine is each element."""
 
+    keeps_zero = True
     kernel = native(np.arcsin)
     aliases = ("arcsin",)
     samples = real(-0.9, 0.9)
@@ -80,6 +83,7 @@ class acos(Unary):
 class atan(Unary):
     """atan(input): the angle whose tangent is each element."""
 
+    keeps_zero = True
     kernel = native(np.arctan)
     aliases = ("arctan",)
     samples = real(-0.9, 3)
@@ -92,6 +96,7 @@ class atan(Unary):
 class asinh(Unary):
     """asinh(input): the number whose hyperbolic sine is each element."""
 
+    keeps_zero = True
     kernel = native(np.arcsinh)
     aliases = ("arcsinh",)
     samples = real(-0.9, 3)
@@ -118,6 +123,7 @@ class acosh(Unary):
 class atanh(Unary):
     """atanh(input): the number whose hyperbolic tangent is each element."""
 
+    keeps_zero = True
     kernel = native(np.arctanh)
     aliases = ("arctanh",)
     samples = real(-0.9, 0.9)
@@ -161,6 +167,7 @@ def _scaled(x: Any, factor: float) -> Any:
 class deg2rad(Unary):
     """deg2rad(input): angles in degrees as angles in radians."""
 
+    keeps_zero = True
     node_name = "Deg2RadBackward0"
     refuses = {COMPLEX: (RuntimeError, "deg2rad is not supported for complex tensors.")}
 
@@ -175,6 +182,7 @@ class deg2rad(Unary):
 class rad2deg(Unary):
     """rad2deg(input): angles in radians as angles in degrees."""
 
+    keeps_zero = True
     node_name = "Rad2DegBackward0"
     refuses = {COMPLEX: (RuntimeError, "rad2deg is not supported for complex tensors.")}
 
