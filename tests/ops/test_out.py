@@ -24,7 +24,8 @@ def empty(kind: Any) -> Any:
 REFUSED: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "sin": (lambda out: torch.sin(X, out=out), I32, CONVERTED),
     "add": (lambda out: torch.add(X, 1, out=out), I32, CONVERTED),
-    "clamp": (lambda out: torch.clamp(X, 0, out=out), I32, CONVERTED),
+    "clamp": (lambda out: torch.clamp(X, 0, out=out), I32, "Found dtype Int but expected Float"),
+    "clamp by tensors": (lambda out: torch.clamp(X, X, out=out), I32, CONVERTED),
     "outer": (lambda out: torch.outer(X[0], X[0], out=out), I32, CONVERTED),
     "mm": (lambda out: torch.mm(X, X, out=out), I32, EXPECTED),
     "mm of doubles": (

@@ -40,11 +40,16 @@ class SameKind(Castable):
         return source.category == target.category
 
 
+class CastableOfTensors(Castable):
+    """What functions say that convert their result if arguments beside the first are tensors, and nothing otherwise."""
+
+
 class Computed(str):
     """What functions say that compute in the dtype of `out`, if they are told to compute in another one."""
 
 
 CASTS = Castable("result type {wanted.alias} can't be cast to the desired output type {given.alias}")
+CASTS_OF_TENSORS = CastableOfTensors(CASTS)
 COMPUTED = Computed(EXACT)
 
 
@@ -66,6 +71,9 @@ def into_out(
     check_no_gradient(name, [*args, *kwargs.values(), *targets])
     if isinstance(refusal, Computed) and kwargs.get("dtype") is None:
         kwargs = {**kwargs, "dtype": from_numpy_dtype(targets[0].array.dtype)}
+    if isinstance(refusal, CastableOfTensors):
+        if not any([isinstance(each, TensorBase) for each in (*args[1:], *kwargs.values())]):
+            refusal = SAME_DTYPE
     result = function(*args, **kwargs)
     if isinstance(result, tuple) != isinstance(out, (tuple, list)) or (
         isinstance(result, tuple) and len(result) != len(targets)

@@ -21,7 +21,7 @@ from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.index.overwrite import fits
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.out import CASTS
+from leafgrad.ops.out import CASTS_OF_TENSORS
 from leafgrad.ops.pointwise.comparison import isfinite
 from leafgrad.ops.pointwise.elementwise import LIMITS, Binary
 from leafgrad.ops.pointwise.where import mismatched_pair, where
@@ -164,7 +164,7 @@ class clamp(Family):
     node_names = ("ClampMinBackward0", "ClampMaxBackward0")  # what clamp_min and clamp_max record
     aten = {"ClampBackward1": "clamp", "ClampMinBackward0": "clamp_min", "ClampMaxBackward0": "clamp_max"}
     aliases = ("clip",)
-    out = CASTS
+    out = CASTS_OF_TENSORS
 
     kernel = bounded
     writes_into = True
@@ -257,13 +257,13 @@ def _by_one_bound(t: Any) -> list[S]:
     return [S(t(3, 4), -0.5), S(t(3), t(3)), S(t(0), 0), S(t(), 0.1)]
 
 
-@composite(_by_one_bound, in_place=True, in_place_function=True, out=CASTS)
+@composite(_by_one_bound, in_place=True, in_place_function=True, out=CASTS_OF_TENSORS)
 def clamp_min(input: Tensor, min: Tensor | Number) -> Tensor:
     """clamp_min(input, min): each element, but not below min."""
     return _clamp("clamp_min", input, min, None, *_MIN)
 
 
-@composite(_by_one_bound, in_place=True, in_place_function=True, out=CASTS)
+@composite(_by_one_bound, in_place=True, in_place_function=True, out=CASTS_OF_TENSORS)
 def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
     """clamp_max(input, max): each element, but not above max."""
     return _clamp("clamp_max", input, None, max, *_MAX)
