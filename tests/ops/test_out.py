@@ -38,7 +38,8 @@ REFUSED: dict[str, tuple[Callable[..., Any], Any, str]] = {
         lambda out: linalg.pinv(X, out=out), I32,
         "linalg.pinv: Expected result to be safely castable from Float dtype, but got result with dtype Int",
     ),
-    "matmul": (lambda out: torch.matmul(X, X, out=out), F64, "result dtype Double does not match input dtype Float"),
+    "matmul": (lambda out: torch.matmul(X, X, out=out), I32, EXPECTED),
+    "dot": (lambda out: torch.dot(X[0], X[0], out=out), F64, "result dtype Double does not match input dtype Float"),
     "tensordot": (
         lambda out: torch.tensordot(X, X, 1, out=out), F64,
         "tensordot: Expected the output tensor to have dtype Float, but got an output tensor with dtype Double",

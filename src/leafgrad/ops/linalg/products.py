@@ -311,7 +311,7 @@ class matmul(Product):
     """matmul(input, other): the product of two tensors: of vectors, matrices, or stacks of matrices, whose leading
     dimensions are broadcast."""
 
-    out = "result dtype {given.alias} does not match input dtype {wanted.alias}"
+    out = True
     autocast = "lower"
     inputs = ("input", "other")
     places = ("linalg.matmul",)
