@@ -48,7 +48,7 @@ def test_a_line_has_one_event_that_counts() -> None:
         ("numpy", lambda t: t.numpy(force=True)),
         ("data", lambda t: t.data),
         ("detach", lambda t: t.detach()),
-        ("tensor", lambda t: torch.Tensor(t)),
+        pytest.param("tensor", lambda t: torch.tensor(t), marks=pytest.mark.filterwarnings("ignore:To copy construct")),
         ("Parameter", lambda t: nn.Parameter(t)),
         ("gt", lambda t: t > 0),
         ("argmax", lambda t: t.argmax()),

@@ -20,6 +20,7 @@ import pytest
 import leafgrad as torch
 import leafgrad.nn.functional as F
 from leafgrad import _prims_common, compiler, distributions, errors, func, nn, profiler
+from leafgrad._functorch import deprecated
 from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
@@ -85,6 +86,16 @@ def jacobians() -> None:
     x = leaf(1, dtype=torch.float64)
     get_analytical_jacobian((x,), x * 2)
     get_numerical_jacobian(lambda inputs: inputs[0] * 2, (x,))
+
+
+@case
+def fills_of_expanded_tensors() -> None:
+    torch.zeros(1).expand(2).masked_fill_(torch.tensor([True, False]), 1.0)
+
+
+@case
+def functions_of_functorch() -> None:
+    deprecated.vmap(torch.sin)
 
 
 @case

@@ -38,3 +38,40 @@ def test_where_the_first_is_infinite_the_second_is_not_zero() -> None:
     (first,) = torch.autograd.grad(torch.logit(x).sum(), x, create_graph=True)
     (second,) = torch.autograd.grad(first.sum(), x)
     assert first.tolist() == [math.inf, math.inf] and not second.isfinite().any()
+
+
+PIECEWISE_LINEAR: dict[str, Callable[[Any], Any]] = {
+    "leaky_relu": F.leaky_relu,
+    "relu6": F.relu6,
+    "threshold": lambda x: F.threshold(x, 0.1, 0.2),
+    "softshrink": F.softshrink,
+    "hardshrink": F.hardshrink,
+    "prelu": lambda x: F.prelu(x, torch.tensor([0.2])),
+    "rrelu": F.rrelu,
+    "max_pool1d": lambda x: F.max_pool1d(x.flatten(1, 2), 2),
+    "max_pool2d": lambda x: F.max_pool2d(x, 2),
+    "avg_pool2d": lambda x: F.avg_pool2d(x, 2),
+    "adaptive_avg_pool2d": lambda x: F.adaptive_avg_pool2d(x, 3),
+    "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(x, 3),
+    "reflection": lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"),
+    "replication": lambda x: F.pad(x, (1, 1, 1, 1), mode="replicate"),
+    "grid_sample": lambda x: F.grid_sample(x, torch.zeros(1, 2, 2, 2), align_corners=True),
+}
+
+
+@pytest.mark.parametrize("name", PIECEWISE_LINEAR)
+@pytest.mark.parametrize("is_leaf", [True, False])
+def test_gradients_of_what_is_linear_in_pieces_have_the_derivative_zero(name: str, is_leaf: bool) -> None:
+    leaf = torch.linspace(-2, 2, 64).reshape(1, 2, 4, 8).requires_grad_()
+    x = leaf if is_leaf else leaf * 2
+    (first,) = torch.autograd.grad(PIECEWISE_LINEAR[name](x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), leaf)
+    assert first.any() and not second.any()
+    (plain,) = torch.autograd.grad(PIECEWISE_LINEAR[name](x).sum(), x)
+    assert plain.equal(first) and not plain.requires_grad
+
+
+def test_what_only_moves_elements_has_a_constant_gradient() -> None:
+    x = torch.ones(1, 2, 4, requires_grad=True)
+    for function in (lambda x: F.pad(x, (1, 1), mode="circular"), lambda x: F.pad(x, (1, 1)), lambda x: x.amax(2)):
+        assert not torch.autograd.grad(function(x).sum(), x, create_graph=True)[0].requires_grad

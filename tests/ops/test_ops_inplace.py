@@ -311,4 +311,4 @@ def test_operators_in_place_ask_the_other_operand(name: str) -> None:
     exec(f"x {sign}= other", changed)
     assert changed["x"] == "asked"
     with pytest.raises(TypeError, match="unsupported operand type"):
-        exec(f"x {sign}= 'a'", {"x": x})
+        exec(f"x {sign}= other", {"x": x, "other": object()})

@@ -17,7 +17,7 @@ class GradientRules:
     `saves(mask)` tells what has to be kept for it when the inputs of `mask` (bit i for input i) need a gradient.
     """
 
-    __slots__ = ("backward", "hidden", "passed_on", "saved_names", "saves", "shown", "vjp_in_place")
+    __slots__ = ("backward", "hidden", "passed_on", "piecewise_linear", "saved_names", "saves", "shown", "vjp_in_place")
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class GradientRules:
         self.vjp_in_place = vjp_in_place
         # the gradients for hooks, if the node stands for several nodes of PyTorch's: see `passes_on` in ops/registry.py
         self.passed_on: Callable[[str, Any, Sequence[Any]], Any] | None = None
+        self.piecewise_linear: Any = False  # see ops/registry.py
 
 
 def unread(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Sequence[Any]:

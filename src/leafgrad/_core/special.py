@@ -13,7 +13,7 @@ from leafgrad._core.modes import run_rule_in_modes, switches
 from leafgrad._core.node import Freed, Node, Output
 from leafgrad._core.origin import recorded_pass
 from leafgrad._core.saved import refuse_detached, saved_tensors
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, links, wrap
 from leafgrad._core.unbroadcast import fitted, unbroadcast
 
 Gradient = Any
@@ -167,9 +167,21 @@ class Special:
                 results = rule_of(node, g, saved, inputs)
             finally:
                 recorded_pass.rule = None  # not what it was: another thread may have set it
+        if self.on_tensors and node.op.rules is not None and node.op.rules.piecewise_linear:
+            results = as_functions_of_inputs(node, inputs, results)
         if self.on_tensors and isinstance(node, CallNode):  # given no gradient, it may return arrays
             results = [wrap(r) if r is not None and not isinstance(r, TensorBase) else r for r in results]
         return inputs, results, saved
+
+
+def as_functions_of_inputs(node: Node, inputs: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
+    """The gradients of an operation that is linear in pieces, the first of them recorded as a function of its input."""
+    names = node.op.gradient_rules().piecewise_linear
+    if inputs[0] is None or results[0] is None or not state.recording:
+        return results
+    if names is not True and node.op.node_name not in names:
+        return results
+    return [links.as_function_of(results[0], inputs[0]), *results[1:]]
 
 
 def missing(node: Node) -> Any:

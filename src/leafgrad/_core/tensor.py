@@ -24,8 +24,8 @@ class Links:
     """What the core calls of modules above it, which put it here when they are imported."""
 
     __slots__ = (
-        "add", "add_sparse_gradient", "alias", "apply_in_transform", "assign", "batching", "clone", "copied_gradient",
-        "copy_like", "div", "forward_in_transform", "functions", "give_history", "in_common_order",
+        "add", "add_sparse_gradient", "alias", "apply_in_transform", "as_function_of", "assign", "batching", "clone",
+        "copied_gradient", "copy_like", "div", "forward_in_transform", "functions", "give_history", "in_common_order",
         "load_sparse_class", "mixed_binary", "mul", "neg", "negative", "new", "rebase", "refresh_copies",
         "replay_view", "saves_itself", "sparse_call", "sparse_class", "sub", "sum_dim", "tensor_class", "to_dtype",
     )  # fmt: skip
@@ -42,6 +42,7 @@ class Links:
         self.alias: Any = None  # the same: another tensor on the same memory, a view without history
         self.refresh_copies: Any = None  # leafgrad.ops.inplace: brings conjugates of what was changed since up to date
         self.rebase: Any = None  # leafgrad.ops.inplace: gives a tensor that was changed in place its new history
+        self.as_function_of: Any = None  # leafgrad.ops.pointwise.relu: gradients that are constant in an input
         self.give_history: Any = None  # leafgrad.autograd.hooks: makes a node the one that a tensor comes from
         self.sparse_class: Any = None  # leafgrad._tensor.sparse_class: the class of sparse tensors, once there is one
         self.load_sparse_class: Any = None

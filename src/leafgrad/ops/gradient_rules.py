@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from leafgrad._core.node import plan_of
 from leafgrad._core.op import NOTHING, OPTION, OUT, SHAPE, Backward, GradientRules
 from leafgrad._core.tensor import TensorBase
+from leafgrad._missing import part
 from leafgrad.ops.pointwise.convert import conj
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ def read(operation: Operation, body: dict[str, Any]) -> GradientRules:
     if (rule := operation.passes_on) is not None:
         places = [found.saved_names.index(name) for name in parameters(rule)[2:]]
         found.passed_on = lambda name, g, saved: rule(name, g, *[saved[at] for at in places])
+    if operation.piecewise_linear:
+        part("ops.pointwise.relu")
+        found.piecewise_linear = operation.piecewise_linear
     found.saved_names = tuple([name_in_pytorch(operation, name) for name in found.saved_names])
     options = [name_in_pytorch(operation, option) for option in operation.options]
     for name, what in operation.shows.items():

@@ -335,6 +335,9 @@ class Family(metaclass=Block, family=True):
     # What hooks of the outermost of these nodes are given for the one before, `name`: a rule of (name, g, ...). Needed
     # where that is neither the gradient of an input nor g in another shape.
     passes_on: Any = None
+    # Is it linear in pieces, so that the gradient of its first input has no derivative but zero? PyTorch records it as
+    # a function of the input. True, or the names of the nodes of which that holds.
+    piecewise_linear: Any = False
     composition: Any = None  # the same as a function of the node, where it depends on what the node has saved
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`
     # What nodes call a value that the rule asks for (`_saved_...`), if not by the rule's own name; "": it is not shown.

@@ -44,6 +44,7 @@ class avg_pool(Averaging):
     """avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override): the mean of each
     window of two or three dimensions."""
 
+    piecewise_linear = True
     shows = {"ceil_mode": ...}
     options = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
     node_name = "AvgPool2DBackward0"
@@ -149,6 +150,7 @@ def bin_maps(sizes: Ints, counts: Ints) -> tuple[AxisMap, ...]:
 class adaptive_avg_pool(Averaging):
     """adaptive_avg_pool(input, output_size): the means of as many windows."""
 
+    piecewise_linear = True
     options = ("output_size",)
     node_name = "AdaptiveAvgPool2DBackward0"
     node_names = ("AdaptiveAvgPool3DBackward0",)

@@ -188,6 +188,7 @@ class grid_sampler(Family):
     """grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners): the values of images (n, c, ...) at
     the places of a grid (n, ..., 2 or 3), whose coordinates go from -1 to 1."""
 
+    piecewise_linear = True
     inputs = ("input", "grid")
     options = ("interpolation_mode", "padding_mode", "align_corners")
     method = False

@@ -61,6 +61,7 @@ class max_pool(Family):
     """max_pool(input, kernel_size, stride, padding, dilation, ceil_mode): the largest element of each window of two or
     three dimensions, and its index."""
 
+    piecewise_linear = True
     shows = dict.fromkeys(("stride", "padding", "dilation", "ceil_mode"), ...)
     options = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
     results = 2
@@ -136,6 +137,7 @@ def largest(input: Tensor, *options: Any) -> Tensor:
 class adaptive_max_pool(Family):
     """adaptive_max_pool(input, output_size): the largest elements of as many windows, and their indices."""
 
+    piecewise_linear = True
     options = ("output_size",)
     results = 2
     public_name = ""
@@ -175,6 +177,7 @@ class fractional_max_pool(Family):
     """fractional_max_pool(input, samples, kernel_size, output_size): the largest elements of as many windows of one
     size, whose places are chosen by random numbers, and their indices."""
 
+    piecewise_linear = True
     autocast = "float32"
     inputs = ("input", "samples")
     options = ("kernel_size", "output_size")

@@ -180,6 +180,7 @@ class gelu(Activation):
 class hardtanh(Activation):
     """hardtanh(input, min_val=-1.0, max_val=1.0): x, but not below min_val and not above max_val."""
 
+    piecewise_linear = True
     options = ("min_val", "max_val")
     refuses = {
         BOOL: (RuntimeError, "Bool inputs not supported for hardtanh"),
@@ -242,6 +243,7 @@ class hardsigmoid(Activation):
 class leaky_relu(Activation):
     """leaky_relu(input, negative_slope=0.01): x above zero, negative_slope * x below."""
 
+    piecewise_linear = True
     options = ("negative_slope",)
     node_names = ("LeakyReluBackward1",)  # in place
     kernel = fused.leaky_relu
@@ -258,6 +260,7 @@ class leaky_relu(Activation):
 class threshold_(Activation):
     """threshold(input, threshold, value): x above the threshold, `value` elsewhere."""
 
+    piecewise_linear = True
     options = ("threshold", "value")
     node_names = ("ThresholdBackward1",)  # in place
     public_name = "threshold"
@@ -306,6 +309,7 @@ def shrinking(name: str, kernel_name: str, kernel: Any, doc: str, **facts: Any) 
         "__module__": __name__,
         "__doc__": f"{name}(input, lambd=0.5): {doc}",
         "options": ("lambd",),
+        "piecewise_linear": True,
         "kernel": kernel,
         "kernel_name": kernel_name,
         "call": call,

@@ -36,6 +36,7 @@ REFUSED = (BOOL, INTEGER, COMPLEX)
 class prelu_kernel(Activation):
     """prelu_kernel(input, weight): x above zero, weight * x below; the two are broadcast."""
 
+    piecewise_linear = True
     inputs = ("input", "weight")
     node_name = "PreluKernelBackward0"
     kernel_name = "prelu_cpu"
@@ -114,6 +115,7 @@ class rrelu_noise(Drawing):
 class rrelu_with_noise(Activation):
     """rrelu_with_noise(input, noise, lower, upper, training): rrelu with slopes that have been drawn."""
 
+    piecewise_linear = True
     inputs = ("input", "noise")
     options = ("lower", "upper", "training")
     node_names = ("RreluWithNoiseBackward1",)  # in place

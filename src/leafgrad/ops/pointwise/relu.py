@@ -1,15 +1,20 @@
-"""relu, and its gradient, which depends on the result: as in PyTorch it can be differentiated again, to zeros."""
+"""relu, and gradients of functions that are linear in pieces. They change from piece to piece only, so that their
+derivative is zero; as in PyTorch they have one all the same, and require grad where the input does."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from leafgrad._core.node import Node
+from leafgrad._core.tensor import links, wrap_node
 from leafgrad._dtypes import BOOL, COMPLEX
 from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
-from leafgrad.ops.registry import op
-from leafgrad.ops.samples import pairs
+from leafgrad.ops.registry import Family, op
+from leafgrad.ops.samples import S, ValuesOnly, pairs
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -52,3 +57,45 @@ class relu_backward(Binary):
 
     def vjp_other(g: A) -> A:
         return zeros_like(g)
+
+
+def slope_of_leaky_relu(torch: Any, x: Any) -> Any:
+    return torch.autograd.grad(torch.nn.functional.leaky_relu(x).sum(), x, create_graph=True)[0]
+
+
+@op
+class constant_in(Family):
+    """constant_in(input, other): input, as a function of other as well, by which its derivative is zero."""
+
+    inputs = ("input", "other")
+    node_name = "LeakyReluBackwardBackward0"  # or that of another function that is linear in pieces
+    public_name = ""
+    method = False
+    jvp = "linear"
+    vmap = "elementwise"
+    samples = ValuesOnly(
+        "nobody calls it",
+        lambda t: [S(t(3, 4)), S(t(2, 0))],
+        lambda torch, x: slope_of_leaky_relu(torch, x if x.requires_grad else x.clone().requires_grad_()),
+    )
+
+    def kernel(g: A, x: A) -> A:
+        return g.copy()
+
+    def vjp_input(g: A) -> A:
+        return g
+
+    def vjp_other(g: A) -> A:
+        return zeros_like(g)
+
+
+def as_function_of(g: Any, source: Any) -> Any:
+    """The gradient of an input that came out of the node `source`, or that is the leaf `source`, recorded as a function
+    of it."""
+    if isinstance(source, Node):  # of which only the place in the graph counts
+        shape: Any = source.shape
+        source = wrap_node(np.broadcast_to(np.zeros((), source.dtype), shape), source)
+    return constant_in.record(g, source)
+
+
+links.as_function_of = as_function_of

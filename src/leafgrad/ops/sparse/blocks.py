@@ -214,7 +214,7 @@ class sparse_converted(Sparse):
 
 @op
 class sparse_conj(Sparse):
-    """sparse_conj(input)"""
+    """sparse_conj(input): the conjugates of the values."""
 
     samples = program(lambda torch, x: (x.to_sparse().to(torch.complex128) * 1j).conj().to_dense(), (2, 3))
     node_name = "ConjPhysicalBackward0"
