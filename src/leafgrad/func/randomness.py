@@ -63,11 +63,20 @@ class ForSamples:
             raise RuntimeError(messages.RANDOM_IN_PLACE)
 
     def repeated(self, array: Any) -> Any:
-        """New memory for different numbers for each sample."""
+        """New memory for different numbers for each sample, in front of the dimensions that they have."""
+        if array.__class__ is BatchedArray or array.flags.c_contiguous:
+            array = self.shared(array)
+            return array.copy("C" if array.flags.c_contiguous else "K") if array.__class__ is BatchedArray else array
+        order = sorted(range(array.ndim), key=lambda dim: -array.strides[dim])
+        copied = self.shared(array.transpose(order)).copy("C")
+        return copied.transpose([order.index(dim) for dim in range(array.ndim)])
+
+    def shared(self, array: Any) -> Any:
+        """The same values for each sample that is to be different."""
         for m in self.different:
             if size_at(array, m.level) is None:
                 array = share_in_map.kernel(array, m.level, m.size)
-        return array.copy("C" if array.flags.c_contiguous else "K") if array.__class__ is BatchedArray else array
+        return array
 
     def whole(self, array: Any) -> Any:
         """The memory of all samples, if each gets numbers of its own, which are then drawn for all at once; or None."""
@@ -79,10 +88,7 @@ class ForSamples:
 
     def as_whole(self, array: Any) -> Any:
         """The values of all samples in memory of that kind."""
-        for m in self.different:
-            if size_at(array, m.level) is None:
-                array = share_in_map.kernel(array, m.level, m.size)
-        return array.memory()
+        return self.shared(array).memory()
 
     def wrapped(self, values: Any) -> Any:
         """Numbers for all samples that are to be different, which are in front."""

@@ -14,7 +14,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads, plain_tensors
 from leafgrad._core.tensor import TensorBase, is_batched, wrap
-from leafgrad._device import strided
+from leafgrad._device import layout, strided
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad._missing import part
@@ -89,7 +89,7 @@ def create(
     out, kind = options.pop("out", None), options.pop("dtype", None)
     if kind.__class__ is not Dtype:
         kind = option(name, "dtype", kind)
-    if options.get("layout") not in (None, strided):
+    if isinstance(given := options.get("layout"), layout) and given is not strided:
         return part("ops.sparse.creation").zeros_in(name, args[0] if args else (), kind or default(), **options)
     requires_grad = bool(options) and check_options(name, options)
     if out is None:
