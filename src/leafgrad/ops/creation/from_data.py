@@ -405,10 +405,15 @@ def shown_by_dlpack(source: Any) -> Any:
     handed_out = HandedOut(source)
     array = np.from_dlpack(handed_out)
     _dtypes.from_numpy_dtype(array.dtype)
-    if array.flags.writeable or handed_out.is_versioned:
+    if array.flags.writeable or (handed_out.is_versioned and numpy_reads_flags()):
         return array
     # Old capsules do not say whether their memory may be written to. NumPy takes them for constants, PyTorch does not.
     return np.asarray(Writable(array))
+
+
+def numpy_reads_flags() -> bool:
+    """Does NumPy look whether memory may be written to? Before version 2.2 it took all of it for constants."""
+    return bool(np.from_dlpack(np.zeros(1)).flags.writeable)
 
 
 class Capsule:
