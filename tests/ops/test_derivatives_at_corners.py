@@ -75,3 +75,19 @@ def test_what_only_moves_elements_has_a_constant_gradient() -> None:
     x = torch.ones(1, 2, 4, requires_grad=True)
     for function in (lambda x: F.pad(x, (1, 1), mode="circular"), lambda x: F.pad(x, (1, 1)), lambda x: x.amax(2)):
         assert not torch.autograd.grad(function(x).sum(), x, create_graph=True)[0].requires_grad
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda x: F.conv2d(x, torch.ones(1, 2, 1, 1)),
+        lambda x: F.batch_norm(x, torch.zeros(2), torch.ones(2)),
+    ],
+)
+def test_second_derivatives_of_linear_layers_are_none_as_in_pytorch(layer: Callable[[Any], Any]) -> None:
+    x = torch.ones(1, 2, 3, 3, requires_grad=True)
+    (first,) = torch.autograd.grad(layer(x).sum(), x, create_graph=True)
+    assert first.requires_grad
+    assert torch.autograd.grad(first.sum(), x, retain_graph=True, allow_unused=True) == (None,)
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        torch.autograd.grad(first.sum(), x)

@@ -227,7 +227,8 @@ def layer(p: Any, r: Random, entry: Any) -> list[Any]:
     F = import_module(f"{p.torch.__name__}.nn.functional")
     torch = p.torch
     x = pick(p, r, is_full, is_float, has_dims, is_finite, lambda x: x.element_size() > 2)
-    t = x.clone() if x.dim() == 3 else x.reshape(1, 1, -1).expand(2, 2, -1).clone()
+    # not the same values again and again, of which norms leave rounding errors only
+    t = x.clone() if x.dim() == 3 else x.reshape(1, 1, -1) * torch.tensor([[1, 2], [-1, 3]]).unsqueeze(-1)
     if r.random() < 0.5:
         t = t.transpose(r.randrange(3), r.randrange(3))
     channels, length = t.shape[1:]
@@ -252,14 +253,17 @@ def layer(p: Any, r: Random, entry: Any) -> list[Any]:
         "smooth": lambda: F.smooth_l1_loss(t, other, reduction="none", beta=0.5),
         "bce": lambda: F.binary_cross_entropy_with_logits(t, other, reduction="none"),
         "kl_div": lambda: F.kl_div(t, other.abs() + 1, reduction="none"),
-        "fft": lambda: torch.fft.fft(t, dim=dim),
-        "rfft": lambda: torch.fft.rfft(t, dim=dim),
-        "ifft": lambda: torch.fft.fftn(t, dim=(0, dim) if dim else (1,)),
-        "irfft": lambda: torch.fft.irfft(t, length + 1, dim=2),
+        "fft": lambda: torch.fft.fft(t * t, dim=dim),
+        "rfft": lambda: torch.fft.rfft(t * t, dim=dim),
+        "ifft": lambda: torch.fft.fftn(t * t, dim=(0, dim) if dim else (1,)),
+        "irfft": lambda: torch.fft.irfft(t * t, length + 1, dim=2),
     }
     name = r.choice([*made])
     entry.text += f" {name}({name_of(p, x)}, {dim})"
-    return with_derivatives(p, r, made[name]().clone(), x)
+    value = made[name]()
+    # weighted, because the sum of what a norm returns does not depend on its input
+    weights = torch.arange(1, value.numel() + 1).reshape(value.shape)
+    return with_derivatives(p, r, value * weights, x)
 
 
 # -- Functions and modules --------------------------------------------------------------------------------------------

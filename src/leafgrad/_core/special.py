@@ -179,9 +179,10 @@ def as_functions_of_inputs(node: Node, inputs: Sequence[Any], results: Sequence[
     names = node.op.gradient_rules().piecewise_linear
     if inputs[0] is None or results[0] is None or not state.recording:
         return results
-    if names is not True and node.op.node_name not in names:
+    is_defined = names != "undefined"
+    if is_defined and names is not True and node.op.node_name not in names:
         return results
-    return [links.as_function_of(results[0], inputs[0]), *results[1:]]
+    return [links.as_function_of(results[0], inputs[0], is_defined), *results[1:]]
 
 
 def missing(node: Node) -> Any:

@@ -336,7 +336,7 @@ class Family(metaclass=Block, family=True):
     # where that is neither the gradient of an input nor g in another shape.
     passes_on: Any = None
     # Is it linear in pieces, so that the gradient of its first input has no derivative but zero? PyTorch records it as
-    # a function of the input. True, or the names of the nodes of which that holds.
+    # a function of the input. True, or the names of the nodes of which that holds; "undefined": its derivative is None.
     piecewise_linear: Any = False
     composition: Any = None  # the same as a function of the node, where it depends on what the node has saved
     node_names: tuple[str, ...] = ()  # in the graph, in other cases: what is recorded then is `<op>.named[node_name]`

@@ -65,6 +65,7 @@ class convolution(Family):
     """convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups): the sum of each
     window of an input (n, c, ...) times the weight (o, c / groups, ...); or the transpose of that."""
 
+    piecewise_linear = "undefined"
     inputs = ("input", "weight", "bias")
     options = ("stride", "padding", "dilation", "transposed", "output_padding", "groups")
     method = False

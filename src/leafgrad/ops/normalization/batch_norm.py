@@ -99,6 +99,7 @@ class batch_norm_evaluated(Family):
     """batch_norm_evaluated(input, weight, bias, running_mean, running_var, eps): batch_norm by a known mean
     and variance."""
 
+    piecewise_linear = "undefined"
     inputs = ("input", "weight", "bias", "running_mean", "running_var")
     options = ("eps",)
     public_name = ""

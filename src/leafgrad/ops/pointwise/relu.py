@@ -65,9 +65,11 @@ def slope_of_leaky_relu(torch: Any, x: Any) -> Any:
 
 @op
 class constant_in(Family):
-    """constant_in(input, other): input, as a function of other as well, by which its derivative is zero."""
+    """constant_in(input, other, is_defined): input, as a function of other as well, by which its derivative is zero, or
+    is not defined, as PyTorch says of some layers: None."""
 
     inputs = ("input", "other")
+    options = ("is_defined",)
     node_name = "LeakyReluBackwardBackward0"  # or that of another function that is linear in pieces
     public_name = ""
     method = False
@@ -79,23 +81,23 @@ class constant_in(Family):
         lambda torch, x: slope_of_leaky_relu(torch, x if x.requires_grad else x.clone().requires_grad_()),
     )
 
-    def kernel(g: A, x: A) -> A:
+    def kernel(g: A, x: A, is_defined: bool) -> A:
         return g.copy()
 
     def vjp_input(g: A) -> A:
         return g
 
-    def vjp_other(g: A) -> A:
-        return zeros_like(g)
+    def vjp_other(g: A, is_defined: A) -> A:
+        return zeros_like(g) if is_defined else None
 
 
-def as_function_of(g: Any, source: Any) -> Any:
+def as_function_of(g: Any, source: Any, is_defined: bool) -> Any:
     """The gradient of an input that came out of the node `source`, or that is the leaf `source`, recorded as a function
     of it."""
     if isinstance(source, Node):  # of which only the place in the graph counts
         shape: Any = source.shape
         source = wrap_node(np.broadcast_to(np.zeros((), source.dtype), shape), source)
-    return constant_in.record(g, source)
+    return constant_in.record(g, source, is_defined)
 
 
 links.as_function_of = as_function_of
