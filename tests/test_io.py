@@ -80,6 +80,11 @@ def test_storages_of_files(tmp_path: Path) -> None:
     shared = torch.UntypedStorage.from_file(str(tmp_path / "x"), shared=True, nbytes=10)
     shared[9] = 7
     assert len(shared) == 10 and (tmp_path / "x").read_bytes() == bytes([*range(8), 0, 7])
+    # the file that changes go into
+    assert (shared.filename, storage.filename) == (str(tmp_path / "x"), None)
+    assert torch.zeros(3).untyped_storage().filename is None
+    view = torch.from_file(str(tmp_path / "x"), shared=True, size=2).view(2, 1)
+    assert view.untyped_storage().filename == str(tmp_path / "x")
 
 
 def test_tensors_of_files(tmp_path: Path) -> None:

@@ -172,7 +172,12 @@ def test_out() -> None:
     assert out.tolist() == [[0, 0], [0, 0]] and out._version == 1
     with pytest.raises(RuntimeError, match=r"dtype Long does not match dtype of out parameter \(Float\)"):
         torch.zeros(2, out=torch.ones(2), dtype=torch.int64)
+    with pytest.raises(RuntimeError, match=r"layout Sparse does not match layout of out parameter \(Strided\)"):
+        torch.zeros(2, out=torch.ones(2), layout=torch.sparse_coo)
     assert torch.arange(3, out=torch.zeros(3)).dtype is torch.float32
+    with warnings.catch_warnings(), pytest.raises(RuntimeError, match="dtype Double does not match"):
+        warnings.simplefilter("error")  # it is refused before the size of `out` is spoken of
+        torch.arange(3, out=torch.zeros(2), dtype=torch.float64)
 
 
 def test_full() -> None:

@@ -90,7 +90,9 @@ def create(
     if kind.__class__ is not Dtype:
         kind = option(name, "dtype", kind)
     if isinstance(given := options.get("layout"), layout) and given is not strided:
-        return part("ops.sparse.creation").zeros_in(name, args[0] if args else (), kind or default(), **options)
+        return part("ops.sparse.creation").zeros_in(
+            name, args[0] if args else (), kind or default(), out=out, **options
+        )
     requires_grad = bool(options) and check_options(name, options)
     if out is None:
         array = fresh(name, make, *args, (kind or default()).np)

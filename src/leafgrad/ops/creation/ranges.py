@@ -56,7 +56,9 @@ def arange(*args: Any, **options: OutOptions) -> Tensor:
 
     out = given.get("out")
     if out is not None:
-        _warn_of_resize(out, arange_length(start, end, step, _dtypes.from_numpy_dtype(out.array.dtype)))
+        own = _dtypes.from_numpy_dtype(out.array.dtype)
+        if given.get("dtype") in (None, own):  # create refuses another
+            _warn_of_resize(out, arange_length(start, end, step, own))
     default = _dtypes.get_default_dtype if is_float else lambda: _dtypes.int64
     return create("arange", given, make, default=default, keeps_shape=True)
 

@@ -108,10 +108,13 @@ class StorageBase:
 
     def is_shared(self) -> bool:
         """is_shared(): is it memory that other processes can see, or a file?"""
-        owner = self._elements()
-        while isinstance(owner, (np.ndarray, memoryview)):
-            owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
-        return isinstance(owner, mmap.mmap)
+        return any([isinstance(owner, mmap.mmap) for owner in owners(self._elements())])
+
+    @property
+    def filename(self) -> str | None:
+        """The file that changes of the memory go into, None if there is none."""
+        files = [owner for owner in owners(self._elements()) if isinstance(owner, np.memmap) and owner.mode == "r+"]
+        return str(files[-1].filename) if files else None
 
     def is_pinned(self, device: Any = "cuda") -> bool:
         return False
@@ -129,6 +132,14 @@ class StorageBase:
     for _name, _kind in CONVERSIONS.items():
         locals()[_name] = converted(_kind)
     del _name, _kind
+
+
+def owners(array: Any) -> list[Any]:
+    """What an array lies in: the arrays and buffers that it is a view of, up to the memory itself."""
+    found = [array]
+    while isinstance(found[-1], (np.ndarray, memoryview)):
+        found.append(found[-1].base if isinstance(found[-1], np.ndarray) else found[-1].obj)
+    return found
 
 
 def typename(storage: StorageBase) -> str:

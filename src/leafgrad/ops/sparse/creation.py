@@ -15,7 +15,7 @@ from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.creation.legacy import TYPES, TensorType
 from leafgrad.ops.public_forms import checked_functions
 from leafgrad.ops.signature import Device, Dtype, Layout, Shape, Tensor, by_name, declared
-from leafgrad.ops.sparse import methods  # noqa: F401  whoever makes a sparse tensor needs them
+from leafgrad.ops.sparse import methods
 from leafgrad.ops.sparse.arrays import SparseArray, nothing
 from leafgrad.ops.sparse.blocks import apply, sparse_fill
 from leafgrad.ops.sparse.layouts import IN_BLOCKS, CompressedArray, Form
@@ -94,9 +94,15 @@ def sparse_coo_tensor(
 
 
 def zeros_in(name: str, shape: Any, kind: Any, layout: Any, device: Any = None, requires_grad: bool = False,
-             pin_memory: bool = False) -> Any:  # fmt: skip
+             pin_memory: bool = False, out: Any = None) -> Any:  # fmt: skip
     """zeros and empty in a sparse layout."""
     check_device(device)
+    if isinstance(out, TensorBase):
+        own = methods.layout_of(out)
+        if own is not layout:
+            names = methods.NAMES
+            raise RuntimeError(f"layout {names[layout]} does not match layout of out parameter ({names[own]})")
+        raise errors.mistake(RuntimeError, f"{name}() does not write into a sparse tensor", fix="out.zero_()")
     if name not in ("zeros", "empty"):
         raise errors.mistake(RuntimeError, f"{name}(...) is not implemented for sparse layout", fix=".to_sparse()")
     made = nothing(tuple(shape), kind.np)
