@@ -156,7 +156,8 @@ def checkpoints(p: Any, r: Random, entry: Any) -> list[Any]:
             made = f(t)
             if not (made.requires_grad and t.requires_grad) or is_complex(made):
                 return made
-            return torch.autograd.grad(made.sum(), t, create_graph=True)[0].sum() * t
+            (found,) = torch.autograd.grad(made.sum(), t, create_graph=True)
+            return (found * found).sum() * t  # squares, because the gradients of softmax sum to rounding errors
 
         return [utils.checkpoint(inner, x, use_reentrant=False)]
     with utils.set_checkpoint_early_stop(name != "to the end"):

@@ -49,6 +49,8 @@ def flat(values: Any) -> list[Any]:
 def flags(p: Any, r: Random, entry: Any) -> list[Any]:
     x = pick(p, r, lambda x: not x._is_view())
     name = r.choice(["requires_grad_", "detach_", "zero_grad"])
+    if any([x is each for each in p.recomputed]):  # if it requires grad then, PyTorch may mix up what nodes have saved
+        name = "zero_grad"
     entry.text += f" {name}({name_of(p, x)})"
     if name == "zero_grad":
         x.grad = None
@@ -167,9 +169,9 @@ def transformed(p: Any, r: Random, entry: Any) -> list[Any]:
 
 def observed(p: Any, made: Any, x: Any) -> list[Any]:
     """The values of a derivative, and its own gradient. Where that is zero, PyTorch may or may not have recorded it,
-    and called hooks."""
+    called hooks, and retained it."""
     found = None
-    calls = len(p.calls)
+    calls, grads = len(p.calls), [leaf.grad for leaf in p.leaves]
     if made.requires_grad and x.requires_grad:
         try:
             (found,) = p.torch.autograd.grad(made.sum(), x, allow_unused=True, retain_graph=True)
@@ -178,6 +180,8 @@ def observed(p: Any, made: Any, x: Any) -> list[Any]:
                 raise
     if found is None or not found.any():
         del p.calls[calls:]
+        for leaf, before in zip(p.leaves, grads):
+            leaf.grad = before
     return [settled(p, each) for each in (made.detach(), p.torch.zeros_like(x) if found is None else found)]
 
 
@@ -253,6 +257,7 @@ def end(p: Any, r: Random, entry: Any) -> list[Any]:
 
 
 BACKWARD = {backward, passes, end}
+CHECKPOINTS = {checkpointed, nested, fuzz_derivative_steps.checkpoints}
 TRANSFORMS = {transformed, nested, *fuzz_derivative_steps.DERIVATIVES}
 
 # groups of steps, and how often each is drawn
