@@ -104,6 +104,38 @@ def saved_tensors_that_were_detached(T: Any) -> Any:
 
 
 @scenario
+def saved_tensors_that_hooks_kept_and_were_detached(T: Any) -> Any:
+    graph = T.autograd.graph
+    seen = []
+    for hooks in (graph.save_on_cpu, lambda: graph.saved_tensors_hooks(lambda t: (t,), lambda kept: kept[0])):
+        x = T.ones(3, requires_grad=True)
+        y = x.tanh()
+        with hooks():
+            z = (y * y).sum()
+        y.detach_()
+        seen += [attempt(z.backward), x.grad]
+    return seen
+
+
+@scenario
+def nodes_of_values_written_to_parts(T: Any) -> Any:
+    """A value loses its leading dimensions of one element, and is expanded, where its shape is not that of the part."""
+    seen = []
+    for shape in ((1,), (2, 1), (2, 3)):
+        for of_value in ((1,), (1, 1), (1, 1, 1), (3,), (1, 3)):
+            for index in (..., slice(0, 1), None, 0, slice(None, None, 2)):
+                x, value = T.zeros(shape), T.ones(of_value, requires_grad=True)
+                failed = attempt(lambda x=x, index=index, value=value: x.__setitem__(index, value))
+                node = x.grad_fn
+                if node is not None:
+                    x.sum().backward()
+                    seen += [[inner and inner.name() for inner, _ in node.next_functions], value.grad]
+                else:
+                    seen.append(failed)
+    return seen
+
+
+@scenario
 def complex_tensors_reshaped_in_place(T: Any) -> Any:
     """Views of their real numbers keep looking where they looked, and so do complex views of real tensors."""
     seen = []

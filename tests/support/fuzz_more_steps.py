@@ -248,7 +248,8 @@ def layer(p: Any, r: Random, entry: Any) -> list[Any]:
         "conv": lambda: F.conv1d(t, other[:1, :, :1]),
         "attention": lambda: F.scaled_dot_product_attention(t, t, t),
         "embedding": lambda: F.embedding(torch.tensor([[0, 1], [1, 0]]).t() % t.shape[0], t[..., 0].contiguous()),
-        "normalize": lambda: F.normalize(t.abs() + 0.5, dim=dim),  # at 0 a norm has no second derivative
+        # at 0 a norm has no second derivative, and of multiples of one number no first one but rounding errors
+        "normalize": lambda: F.normalize(t.abs() + torch.arange(t.numel(), 0, -1).reshape(t.shape), dim=dim),
         "huber": lambda: F.huber_loss(t, other, reduction="none"),
         "smooth": lambda: F.smooth_l1_loss(t, other, reduction="none", beta=0.5),
         "bce": lambda: F.binary_cross_entropy_with_logits(t, other, reduction="none"),

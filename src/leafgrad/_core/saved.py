@@ -36,9 +36,15 @@ def unusable(node: Node, roots: Sequence[Edge]) -> RuntimeError:
 
 
 def refuse_detached(node: Node, saved: tuple[Any, ...]) -> None:
-    """Raise if a saved input was detached in place since, so that the node's edge is no longer its history."""
+    """Raise if a saved input was detached in place since, so that the node's edge is no longer its history. What hooks
+    have packed is None here: they may keep what they want."""
     for place, value in zip(plan_of(node), saved):
-        if 0 <= place < OPTION and was_detached(node.inputs[place], value) and links.saves_itself(node, place):
+        if (
+            0 <= place < OPTION
+            and value is not None
+            and was_detached(node.inputs[place], value)
+            and links.saves_itself(node, place)
+        ):
             raise messages().saved_tensor_detached(node)
 
 

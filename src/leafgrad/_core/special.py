@@ -147,10 +147,10 @@ class Special:
     ) -> tuple[Sequence[Any], Sequence[Any], Any]:
         """What the rule itself returns, and what it was given."""
         inputs = self.wanted_among(node.inputs)
-        if node.hooks is not None:
-            saved = node.hooks.unpacked(node, saved)
         if switches.detached:
             refuse_detached(node, saved)
+        if node.hooks is not None:
+            saved = node.hooks.unpacked(node, saved)
         if self.on_tensors:
             saved = saved_tensors(node, saved)
         if g is None:

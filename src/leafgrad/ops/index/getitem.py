@@ -262,13 +262,17 @@ def fitting(part: Any, shape: tuple[int, ...]) -> Any:
 
 
 def expandable(part: Any, shape: tuple[int, ...]) -> Any:
-    """The same, if it can be expanded to `shape`."""
-    if part.array.shape == shape or not part.array.ndim:
+    """A value that can be written to a part of `shape`; expanded, if the graph shows it."""
+    own = part.array.shape
+    if own == shape or not own:
         return part
-    part = fitting(part, shape)
-    if not expands_to(part.array.shape, shape):
-        raise errors.expand_mismatch(reshape(part, part.array.shape[leading_ones(part.array.shape) :]), shape)
-    return part
+    extra = max(0, len(own) - len(shape))
+    if own[:extra] != (1,) * extra or not expands_to(own[extra:], shape):
+        raise errors.expand_mismatch(reshape(part, own[leading_ones(own) :]), shape)
+    if not part.needs_grad:
+        return fitting(part, shape)
+    part = bare(part)
+    return part if part.array.shape == shape else expand.function(part, shape)
 
 
 def leading_ones(shape: tuple[int, ...]) -> int:
@@ -286,8 +290,6 @@ def write_all(x: Any, part: Any) -> None:
     part = expandable(part, x.array.shape)
     check_writable(x, part)
     check_overlap(x.array, x.version, (part,), x.array.shape)
-    if part.needs_grad and part.array.ndim and part.array.shape != x.array.shape:
-        part = expand.function(part, x.array.shape)  # as the graph shows
     replace(x, copy_from.function if part.array.ndim or not x.array.ndim else fill_with_tensor, part)
 
 
