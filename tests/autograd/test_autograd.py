@@ -212,6 +212,17 @@ def test_no_two_gradients_share_memory() -> None:
     assert numbers(b) == [1.0, 1.0] and numbers(d) == [1.0, 1.0]
 
 
+def test_gradients_can_be_changed_while_a_graph_of_vmap_is_alive() -> None:
+    w = leaf(1.0, 2.0)
+    alive = lg.func.vmap(lambda row: (row * w).sum())(lg.ones(3, 2, dtype=lg.float64))
+    x, y = leaf(1.0, 2.0), leaf(1.0, 2.0)
+    a, b = grad((x + y).sum(), [x, y])
+    c, d = grad(x.sum(), [x, x])
+    a.add_(1)
+    c.add_(1)
+    assert numbers(b) == [1.0, 1.0] and numbers(d) == [1.0, 1.0] and alive.requires_grad
+
+
 def test_gradients_lie_in_memory_as_their_leaves_do() -> None:
     x = lg.ones(3, 2).t().requires_grad_()
     (x * lg.ones(2, 3)).sum().backward()

@@ -376,17 +376,21 @@ def gradient_at(root: GradientEdge, g: Any, index: int, create_graph: bool) -> A
 
 
 def separate(results: list[Any], create_graph: bool) -> list[Any]:
-    """Two results must not be the same memory, or a change of one would show in the other; nor is one a view."""
+    """Two results must not be the same memory, or a change of one would show in the other; nor is one a view, or shows
+    an element of memory several times."""
     seen: set[int] = set()
     for i, t in enumerate(results):
         if t is None or t.needs_grad:
             continue
+        expanded = 0 in t.array.strides and t.array.size > 1
         if t.rare is not None:
-            if create_graph or t.rare.view is None or t.rare.tangents is not None:  # it may be a tensor of the user
+            if create_graph or t.rare.tangents is not None:
+                continue
+            if t.rare.view is None and not expanded:  # it may be a tensor of the user
                 continue
             results[i] = wrap(t.array)
         owner = id(t.array if t.array.base is None else t.array.base)
-        if owner in seen or not t.array.flags.writeable:
+        if owner in seen or expanded or not t.array.flags.writeable:
             results[i] = wrap(t.array.copy())
         seen.add(owner)
     return results
