@@ -248,3 +248,21 @@ def test_a_large_product_takes_memory_for_its_elements_only() -> None:
     out.sum().backward()
     assert torch.equal(v.grad, torch.ones(count))
     assert (s @ s)._nnz() == count and torch.sparse.sum(s).item() == count
+
+
+def test_the_sparse_gradient_of_gather_at_a_single_place() -> None:
+    x = torch.arange(4.0, requires_grad=True)
+    torch.gather(x, 0, torch.tensor(3), sparse_grad=True).backward()
+    assert x.grad.is_sparse and x.grad.to_dense().tolist() == [0.0, 0.0, 0.0, 1.0]
+    x = torch.tensor(2.0, requires_grad=True)
+    torch.gather(x, 0, torch.tensor(0), sparse_grad=True).backward()
+    assert x.grad.to_dense().item() == 1.0
+
+
+def test_gradients_of_sparse_tensors_by_autograd_grad() -> None:
+    x = torch.eye(2, requires_grad=True)
+    (g,) = torch.autograd.grad(x.to_sparse().sum(), x)
+    assert g.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    s = x.detach().to_sparse().requires_grad_()
+    (g,) = torch.autograd.grad((s * s).to_dense().sum(), s)
+    assert g.is_sparse and g.to_dense().tolist() == [[2.0, 0.0], [0.0, 2.0]]

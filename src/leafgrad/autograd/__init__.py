@@ -382,7 +382,7 @@ def separate(results: list[Any], create_graph: bool) -> list[Any]:
     for i, t in enumerate(results):
         if t is None or t.needs_grad:
             continue
-        expanded = 0 in t.array.strides and t.array.size > 1
+        expanded = t.array.__class__ is np.ndarray and 0 in t.array.strides and t.array.size > 1
         if t.rare is not None:
             if create_graph or t.rare.tangents is not None:
                 continue

@@ -50,9 +50,8 @@ class sparse_gather(Family):
     )
 
     def vjp_input(g: A, index: A, dim: A, input_shape: A) -> A:
-        at = raw(index)
+        at = np.atleast_1d(raw(index))  # a single number is one place of a vector
         places = np.indices(at.shape).reshape(at.ndim, at.size)
-        if at.ndim and input_shape:
-            places[dim] = at.reshape(-1)
+        places[dim] = at.reshape(-1)
         values = g.reshape((at.size,))
         return apply(sparse_fill, values, SparseArray(places[: len(input_shape)], values, input_shape))
