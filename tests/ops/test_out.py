@@ -123,3 +123,8 @@ def test_tensordot_and_others_take_out() -> None:
     assert torch.slice_scatter(X, torch.zeros(1, 2), 0, 0, 1, out=empty(F32)).tolist() == [[0, 0], [1, 3]]
     solution, _ = torch.triangular_solve(X, X.triu(), out=(empty(F32), empty(F32)))
     assert torch.allclose(X.triu() @ solution, X)
+
+
+def test_positions_in_a_tuple_take_no_out() -> None:
+    with pytest.raises(RuntimeError, match="nonzero does not support the out kwarg when as_tuple is True"):
+        torch.nonzero(torch.ones(2), as_tuple=True, out=torch.empty(2, dtype=torch.int64))

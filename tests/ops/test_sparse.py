@@ -266,3 +266,28 @@ def test_gradients_of_sparse_tensors_by_autograd_grad() -> None:
     s = x.detach().to_sparse().requires_grad_()
     (g,) = torch.autograd.grad((s * s).to_dense().sum(), s)
     assert g.is_sparse and g.to_dense().tolist() == [[2.0, 0.0], [0.0, 2.0]]
+
+
+def test_divisors_are_single_numbers() -> None:
+    dense, sparse = torch.eye(2), torch.eye(2).to_sparse()
+    assert sparse.clone().div_(2).to_dense().tolist() == [[0.5, 0.0], [0.0, 0.5]]
+    for divide in (lambda: sparse / sparse, lambda: dense.div_(sparse), lambda: sparse.clone().div_(dense)):
+        with pytest.raises(RuntimeError, match=r"zero-dim dense tensor divisor \(got shape \[2, 2\]"):
+            divide()
+    with pytest.raises(RuntimeError, match="got a sparse divisor"):
+        sparse / torch.tensor(2.0).to_sparse()
+    assert dense.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_complex_numbers_of_sparse_tensors_as_pairs() -> None:
+    z = torch.tensor([[1 + 2j, 0], [0, 3j]]).to_sparse().requires_grad_()
+    pairs = torch.view_as_real(z)
+    assert pairs.is_sparse and pairs.shape == (2, 2, 2) and pairs.values().tolist() == [[1, 2], [0, 3]]
+    assert torch.view_as_complex(pairs).to_dense().tolist() == z.to_dense().tolist()
+    assert (z.real + z.imag).to_dense().tolist() == [[3, 0], [0, 3]]
+    (pairs.to_dense() * torch.arange(8.0).reshape(2, 2, 2)).sum().backward()
+    assert z.grad.to_dense().tolist() == [[1j, 0], [0, 6 + 7j]]
+    with pytest.raises(RuntimeError, match="view_as_complex_sparse is only supported"):
+        torch.view_as_complex(torch.ones(2, 2).to_sparse())
+    with pytest.raises(RuntimeError, match="view_as_real_sparse is only supported for complex"):
+        torch.view_as_real(torch.ones(2, 2).to_sparse())

@@ -108,7 +108,7 @@ def nbytes(self: Any) -> int:
     )
 
 
-@sparse_form("reshape", "flatten", "ravel", "view_as_real", any_layout=True)
+@sparse_form("reshape", "flatten", "ravel", any_layout=True)
 def reshape(self: Any, *args: Any, **options: Any) -> Any:
     raise errors.mistake(RuntimeError, "reshape is not implemented for sparse tensors", fix="x.to_dense()")
 

@@ -69,6 +69,8 @@ def into_out(
     if not all([isinstance(t, TensorBase) for t in targets]):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     check_no_gradient(name, [*args, *kwargs.values(), *targets])
+    if kwargs.get("as_tuple"):
+        raise RuntimeError(f"{name} does not support the out kwarg when as_tuple is True")
     if isinstance(refusal, Computed) and kwargs.get("dtype") is None:
         kwargs = {**kwargs, "dtype": from_numpy_dtype(targets[0].array.dtype)}
     if isinstance(refusal, CastableOfTensors):

@@ -143,12 +143,19 @@ def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     return apply(sparse_divided, in_dtype(input, kind), other)
 
 
+@sparse_form("div_", "divide_", "true_divide_", "__itruediv__")
+def div_(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
+    check_divisor(other)  # also for a dense tensor, which its sparse divisor would make nan
+    return changed("div_", (input, other), {"rounding_mode": rounding_mode}, div)
+
+
 def check_divisor(other: Any, what: str = "division") -> None:
     if isinstance(other, TensorBase) and (other.array.ndim or is_sparse(other)):
-        shape = f"[{', '.join(map(str, other.array.shape))}]"
+        shape = (
+            f"shape [{', '.join(map(str, other.array.shape))}] for divisor" if other.array.ndim else "a sparse divisor"
+        )
         raise errors.mistake(
-            RuntimeError,
-            f"Sparse {what} requires a scalar or zero-dim dense tensor divisor (got shape {shape} for divisor)",
+            RuntimeError, f"Sparse {what} requires a scalar or zero-dim dense tensor divisor (got {shape})"
         )
 
 
@@ -190,6 +197,13 @@ def real(input: Any) -> Any:
         if input.array.dtype.kind != "c"
         else with_values(input, apply(sparse_values, input).real, "RealBackward0")
     )
+
+
+@sparse_form("imag")
+def imag(input: Any) -> Any:
+    if input.array.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return with_values(input, apply(sparse_values, input).imag, "ImagBackward0")
 
 
 @sparse_form("any")

@@ -34,6 +34,31 @@ def rearranged(indices: Any, values: Any, shape: Any, node: str, in_order: bool 
     )
 
 
+# -- complex numbers as pairs -------------------------------------------------------------------------------------------
+
+
+def values_seen_as(name: str, input: Any, shape: tuple[int, ...], node: str) -> Any:
+    values = links.functions[name](apply(sparse_values, input))
+    return rearranged(input.array.indices, values, shape, node, input.array.coalesced)
+
+
+@sparse_form("view_as_real")
+def view_as_real(input: Any) -> Any:
+    if input.array.dtype.kind != "c":
+        raise RuntimeError("view_as_real_sparse is only supported for complex sparse tensors")
+    return values_seen_as("view_as_real", input, (*input.array.shape, 2), "ViewAsRealBackward0")
+
+
+@sparse_form("view_as_complex")
+def view_as_complex(input: Any) -> Any:
+    shape = input.array.shape
+    if not input.array.dense_shape or shape[-1] != 2:
+        raise RuntimeError(
+            "view_as_complex_sparse is only supported for sparse tensors with the last dim == 2 and dense_dim > 0."
+        )
+    return values_seen_as("view_as_complex", input, shape[:-1], "ViewAsComplexBackward0")
+
+
 # -- order of dimensions -----------------------------------------------------------------------------------------------
 
 
