@@ -20,8 +20,8 @@ recorder uses the rule conj(rule(conj(g))) (`Op.conjugated`), which is right for
 others say `holomorphic = False` and have rules for both. A rule returns new arrays, or `g`, or a view of `g`, but never
 a saved array, because the engine adds to arrays it considers its own.
 
-    vjp_in_place(g, saved, inputs, free)   optional, for large arrays: all gradients; g may be overwritten, and one of
-                                           the saved arrays, `free`, if that is not None
+    vjp_in_place(g, saved, inputs)    optional, for large arrays: all gradients; g may be overwritten, and a saved array
+                                      for which `is_free` says so
 
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         the kernel, applied to the tangent
