@@ -53,6 +53,7 @@ class Op:
         "backward",
         "composition",
         "conjugated",
+        "differentiable",
         "follows_layout",
         "keeps",
         "kernel",
@@ -74,6 +75,7 @@ class Op:
         kernel: Callable[..., Any],
         rules: GradientRules | Callable[[], GradientRules],
         vmap: tuple[Any, tuple[str, ...]] = ("kernel", ()),
+        differentiable: bool = True,
     ) -> None:
         self.name = name
         self.node_name = node_name
@@ -83,6 +85,7 @@ class Op:
         self.vjp_in_place: Backward | None = None
         self.plans: dict[int, tuple[int, ...]] = {}  # by mask: what `saves` returned
         self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # by mask, for two operands: what `keep` returned
+        self.differentiable = differentiable  # if not, it is never recorded
         self.writes_into = False  # does the kernel take an array for its result as one more argument?
         self.follows_layout = False  # is the memory layout of the result computed from those of the operands?
         self.conjugated: Op | None = None  # the same operation with the rules of complex numbers: leafgrad.ops.registry
