@@ -31,6 +31,19 @@ LEAF = ["torch::autograd::AccumulateGrad"]
 # -- requires_grad and is_leaf ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("recording", [True, False])
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge", "logical_and"])
+def test_comparisons_are_not_recorded_and_know_where_the_graph_ended(name: str, recording: bool) -> None:
+    x, y, last = leaf(1.0, 2.0), lg.tensor([2.0, 2.0], dtype=lg.float64), leaf(3.0)[0]
+    function, numbers = getattr(lg, name), [] if name == "logical_and" else [2.0]
+    with lg.set_grad_enabled(recording):
+        pairs = [(x, y), (y, x), (last * 1, last), *[(x, n) for n in numbers]]
+        results = [function(a, b) for a, b in pairs * 2]
+    for result in results:
+        assert result.dtype is lg.bool and not result.requires_grad and result.grad_fn is None
+        assert result.rare.graph_break is not None
+
+
 def test_requires_grad_as_argument_attribute_and_method() -> None:
     assert lg.ones(2, requires_grad=True).requires_grad
     assert lg.tensor([1.0], requires_grad=True).requires_grad

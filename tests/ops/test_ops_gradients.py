@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leafgrad._core.held import free_memory
+from leafgrad._core.held import is_free
 from leafgrad._core.tensor import wrap
 from leafgrad.ops.registry import Operation, registry
 from op_checks import (
@@ -158,7 +158,31 @@ def test_operations_that_overwrite_are_among_them() -> None:
 def test_memory_of_a_saved_array_is_free_if_nobody_else_holds_it() -> None:
     g = np.ones((200, 200))
     saved = (None, np.ones(3), np.ones((200, 200)))
-    assert free_memory(saved, g) is saved[2]
+    assert [is_free(saved, i, g) for i in range(3)] == [False, False, True]
     holder = saved[2]
-    assert free_memory(saved, g) is None
-    assert free_memory((holder[:], np.ones((200, 200), np.float32)), g) is None
+    assert not is_free(saved, 2, g)
+    others = (holder[:], np.ones((200, 200), np.float32))
+    assert not is_free(others, 0, g) and not is_free(others, 1, g)
+    assert not is_free((np.ones((9, 9)),), 0, np.ones((9, 9)))  # not worth it
+
+
+def test_a_product_computes_its_gradients_in_memory_that_nobody_needs() -> None:
+    a, b = [wrap(np.full((200, 200), value)).requires_grad_() for value in (2.0, 3.0)]
+    twice = a * 2
+    saved = twice.data_ptr()
+    product = twice * (b * 1.5)
+    del twice
+    product.sum().backward()
+    assert b.grad.data_ptr() == saved  # the gradient by `b * 1.5`, and then by b
+    assert np.all(a.grad.array == 9) and np.all(b.grad.array == 6)
+
+
+def test_a_product_by_a_constant_computes_its_gradient_in_that_of_its_result() -> None:
+    rule = registry["mul"].core.gradient_rules().vjp_in_place
+    assert rule is not None
+    x, edge = np.full(300, 3.0), object()
+    g = np.full(300, 2.0)
+    first, second = rule(g, (None, x, None), (edge, None))
+    assert first is g and second is None and np.all(g == 6)
+    first, second = rule(g, (x, None, None), (None, edge))
+    assert first is None and second is g and np.all(g == 18)

@@ -24,7 +24,7 @@ import numpy as np
 from leafgrad._core import origin, thread_state
 from leafgrad._core.bind import execute
 from leafgrad._core.events import BACKWARD, event_at
-from leafgrad._core.held import HELD_ONCE, free_memory, holders, last_view, movable
+from leafgrad._core.held import HELD_ONCE, holders, last_view, movable
 from leafgrad._core.modes import accumulate_in_modes, in_vmap, pop, push, run_pass_in_modes, switches, want_tensors
 from leafgrad._core.node import Edge, Freed, Node, Output
 from leafgrad._core.origin import COMPILED, internal_files, this_thread
@@ -47,7 +47,6 @@ _CALLER_DEPTH: Final = 1 if COMPILED else 2  # backward_from and the method or f
 scalar: Final[Any] = np.generic
 plus: Final[Any] = native(np.add, operator.add)  # for tensors as well
 SMALL: Final = 256  # elements
-WORTH_REUSING: Final = 16_384  # elements from which on memory that nobody holds any more is worth the questions
 NESTED: Final = 20  # backward passes inside each other that share a stack
 
 # Two threads may finish a backward pass over the same leaf at the same time; NumPy lets go of the interpreter lock.
@@ -102,7 +101,6 @@ def walk(
             node = heappop(heap)[1]
             g = waiting.pop(node)
             reusable = consuming and node in ours
-            size = g.size if reusable else 0
         else:
             return waiting, ours
         unusual = special if special is not None or (node.hooks is None and g is not None) else ORDINARY
@@ -128,7 +126,7 @@ def walk(
         if unusual is not None:
             targets, results = unusual.run(node, g, saved)
         elif reusable and node.op.vjp_in_place is not None:
-            results = node.op.vjp_in_place(g, saved, targets, free_memory(saved, g) if size > WORTH_REUSING else None)
+            results = node.op.vjp_in_place(g, saved, targets)
             g = None  # its memory may be one of the results now
         else:
             rule = node.op.backward  # in two steps: to find a function in a slot and to call it is slower in one

@@ -14,16 +14,16 @@ from leafgrad._core.tensor import SparseArrayBase, ndarray
 Gradient = Any  # an ndarray or NumPy scalar; a tensor under create_graph
 state: Final[Any] = thread_state.state
 getrefcount: Final[Any] = sys.getrefcount
+WORTH_REUSING: Final = 16_384  # elements
 
 
-def free_memory(saved: tuple[Any, ...], g: Gradient) -> Any:
-    """A saved array of the gradient's shape and dtype that has no other references, or None."""
-    for i in range(len(saved)):
-        if references(saved, i) == SAVED_ONLY:
-            value = saved[i]
-            if value.__class__ is ndarray and value.base is None and value.shape == g.shape and value.dtype is g.dtype:
-                return value
-    return None
+def is_free(saved: tuple[Any, ...], index: int, g: Gradient) -> bool:
+    """Whether a saved array has the gradient's shape and dtype, is worth the question and has no other references. A
+    rule asks before it gives the array a name, which is one."""
+    if g.size < WORTH_REUSING or references(saved, index) != SAVED_ONLY:
+        return False
+    value = saved[index]
+    return value.__class__ is ndarray and value.base is None and value.shape == g.shape and value.dtype is g.dtype
 
 
 def references(saved: tuple[Any, ...], index: int) -> int:

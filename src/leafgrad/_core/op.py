@@ -7,8 +7,6 @@ from typing import Any, Final
 
 # backward(g, saved, inputs) returns one gradient for each input; for those where `inputs` has None, anything
 Backward = Callable[[Any, tuple[Any, ...], tuple[Any, ...]], Sequence[Any]]
-# the same, free to overwrite g and, if it is not None, one of the saved arrays, the last argument
-BackwardInPlace = Callable[[Any, tuple[Any, ...], tuple[Any, ...], Any], Sequence[Any]]
 
 
 class GradientRules:
@@ -25,14 +23,14 @@ class GradientRules:
         saves: Callable[[int], tuple[int, ...]],
         saved_names: tuple[str, ...] = (),
         hidden: tuple[int, ...] = (),
-        vjp_in_place: BackwardInPlace | None = None,
+        vjp_in_place: Backward | None = None,
     ) -> None:
         self.backward = backward
         self.saves = saves
         self.saved_names = saved_names  # what PyTorch calls the saved values, in the order of `saves`
         self.shown: dict[str, Any] = {}  # further attributes of grad_fn: see `shows` in ops/registry.py
         self.hidden = hidden  # inputs that are never differentiated, which PyTorch does not show
-        # used for large arrays when the graph is not kept, so that neither g nor saved arrays are needed again
+        # for large arrays when the graph is not kept: may overwrite g, and saved arrays of which `is_free` says so
         self.vjp_in_place = vjp_in_place
         # the gradients for hooks, if the node stands for several nodes of PyTorch's: see `passes_on` in ops/registry.py
         self.passed_on: Callable[[str, Any, Sequence[Any]], Any] | None = None
@@ -55,6 +53,7 @@ class Op:
         "backward",
         "composition",
         "conjugated",
+        "differentiable",
         "follows_layout",
         "keeps",
         "kernel",
@@ -76,15 +75,17 @@ class Op:
         kernel: Callable[..., Any],
         rules: GradientRules | Callable[[], GradientRules],
         vmap: tuple[Any, tuple[str, ...]] = ("kernel", ()),
+        differentiable: bool = True,
     ) -> None:
         self.name = name
         self.node_name = node_name
         self.kernel = kernel
         self.vmap = vmap  # the batching rule, and the names of the options: see leafgrad.func
         self.backward: Backward = unread
-        self.vjp_in_place: BackwardInPlace | None = None
+        self.vjp_in_place: Backward | None = None
         self.plans: dict[int, tuple[int, ...]] = {}  # by mask: what `saves` returned
         self.keeps: list[int] = [UNREAD, UNREAD, UNREAD, UNREAD]  # by mask, for two operands: what `keep` returned
+        self.differentiable = differentiable  # if not, it is never recorded
         self.writes_into = False  # does the kernel take an array for its result as one more argument?
         self.follows_layout = False  # is the memory layout of the result computed from those of the operands?
         self.conjugated: Op | None = None  # the same operation with the rules of complex numbers: leafgrad.ops.registry

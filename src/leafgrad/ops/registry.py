@@ -20,8 +20,7 @@ recorder uses the rule conj(rule(conj(g))) (`Op.conjugated`), which is right for
 others say `holomorphic = False` and have rules for both. A rule returns new arrays, or `g`, or a view of `g`, but never
 a saved array, because the engine adds to arrays it considers its own.
 
-    vjp_in_place(g, saved, inputs, free)   optional, for large arrays: all gradients; g may be overwritten, and one of
-                                           the saved arrays, `free`, if that is not None
+    vjp_in_place(g, saved, inputs)    optional, for large arrays: all of them; may overwrite g, and what `is_free`
 
     jvp = "elementwise"    a tangent is treated as a gradient is (diagonal Jacobian)
     jvp = "linear"         the kernel, applied to the tangent
@@ -143,7 +142,8 @@ class Operation(Applicable, Entry):
         node_name = self.node_name or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
         vmap = self.vmap, self.options
         outermost = node_name.partition("(")[0]
-        self.core = core = Op(name, outermost, self.kernel, lambda: gradient_rules(self, known), vmap)
+        rules = lambda: gradient_rules(self, known)
+        self.core = core = Op(name, outermost, self.kernel, rules, vmap, self.differentiable)
         self.option_count = len(self.options)
         self.has_many = self.results != 1
         compose(core, self, node_name)
@@ -287,7 +287,7 @@ class Family(metaclass=Block, family=True):
     keeps_zero = False  # is it zero at zero, so that of a sparse tensor it changes the values alone?
     row_major = False  # as in PyTorch, do results lie in memory row by row, so that view() always works on them?
     follows_layout = False  # or, where operands have other layouts, do they lie as these do, element by element?
-    is_pair = False  # does the executor's short cut for two operands, `binary`, apply?
+    is_pair = False  # of two operands: does what is saved have the fixed places of the executor's `binary`?
     finds: str | None = None  # what the kernel returns beside its result, under the name by which the rule asks for it
     writes_into = False  # does the kernel, as ufuncs do, take an array for its result as one more argument?
     autocast: str | None = None  # in mixed precision: "lower", "float32" or "promote" (leafgrad/ops/autocast.py)
@@ -427,7 +427,7 @@ def renamed(operation: Any, core: Op, expression: str) -> Op:
         twin.shown = known.shown
         return twin
 
-    twin = Op(core.name, node_name, core.kernel, rules, core.vmap)
+    twin = Op(core.name, node_name, core.kernel, rules, core.vmap, core.differentiable)
     compose(twin, operation, expression)
     twin.writes_into = core.writes_into
     twin.follows_layout = core.follows_layout
@@ -448,7 +448,8 @@ def unseen(operation: Operation) -> Op:
 
 def with_kernel(core: Op, kernel: Callable[..., Any], vmap: Any = None) -> Op:
     """The same operation computed by another kernel; `vmap` says how that is batched, if otherwise."""
-    twin = Op(core.name, core.node_name, kernel, core.gradient_rules, core.vmap if vmap is None else (vmap, ()))
+    batched = core.vmap if vmap is None else (vmap, ())
+    twin = Op(core.name, core.node_name, kernel, core.gradient_rules, batched, core.differentiable)
     twin.composition = core.composition
     twin.follows_layout = core.follows_layout
     return twin

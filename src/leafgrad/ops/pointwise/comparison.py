@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.bind import compare
+from leafgrad._core.bind import binary
 from leafgrad._core.recorder import settle
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad._layouts import empty_like_array
@@ -27,7 +27,7 @@ class Comparison(Binary, family=True):
     differentiable = False
     jvp = "transpose"
     takes = ("Tensor", "Tensor | Number")
-    apply: Any = staticmethod(compare)
+    apply: Any = staticmethod(binary)
 
 
 def _registered(name: str, family: type, kernel: Any, doc: str, **flags: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.fused import run_on_tensors
+from leafgrad._core.held import is_free
 from leafgrad._core.overrides import UNCHANGED, is_reflected, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, from_numpy_dtype
@@ -454,14 +455,13 @@ class mul(Binary):
     def vjp_other(g: A, input: A) -> A:
         return times(g, input)
 
-    def vjp_in_place(g: A, saved: A, inputs: A, free: A) -> A:
-        """The same rules, in the memory of g and of the saved input if that is free."""
-        second = None
-        if inputs[1] is not None:
-            input = saved[0]
-            second = multiply(g, input, input) if input is free else multiply(g, input)
-            if inputs[0] is None:
-                return None, second
+    def vjp_in_place(g: A, saved: A, inputs: A) -> A:
+        """The same rules, in the memory of g and, for a second gradient, of the saved input if that is free."""
+        if inputs[1] is None:
+            return multiply(g, saved[1], g), None
+        if inputs[0] is None:
+            return None, multiply(g, saved[0], g)
+        second = multiply(g, saved[0], saved[0]) if is_free(saved, 0, g) else multiply(g, saved[0])
         return multiply(g, saved[1], g), second
 
 
