@@ -34,7 +34,7 @@ def rearranged(indices: Any, values: Any, shape: Any, node: str, in_order: bool 
     )
 
 
-# -- complex numbers as pairs -------------------------------------------------------------------------------------------
+# -- complex numbers as pairs -----------------------------------------------------------------------------------------
 
 
 def values_seen_as(name: str, input: Any, shape: tuple[int, ...], node: str) -> Any:
