@@ -1,9 +1,9 @@
 """leafgrad against PyTorch on the CPU: python -m benchmarks [PART ...] [options]
 
-The parts are `workloads`, `operations`, `memory`, `footprint` (import and size) and `peers` (JAX, MLX and tinygrad, if
-they are installed); without any, all of them are measured. A whole run on a quiet machine writes
-benchmarks/results.json, docs/benchmarks.md with its picture, and the figures in README.md. Everything else is printed,
-and kept in build/.
+The parts are `workloads`, `operations`, `survey` (further functions), `memory`, `footprint` (import and size) and
+`peers` (JAX, MLX and tinygrad, if they are installed); without any, all of them are measured. A whole run on a quiet
+machine writes benchmarks/results.json, docs/benchmarks.md with its picture, and the figures in README.md. Everything
+else is printed, and kept in build/.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from benchmarks.operations import OPERATIONS
 from benchmarks.picture import picture
 from benchmarks.results import Others, Results, machine
 from benchmarks.rounds import ROOT, Form, Measurement, Plan, all_forms, memory
+from benchmarks.survey import SURVEY
 from benchmarks.workload import Workload
 from benchmarks.workloads import HEADLINES, WORKLOADS
 
-PARTS = ("workloads", "operations", "memory", "footprint", "peers")
+PARTS = ("workloads", "operations", "survey", "memory", "footprint", "peers")
 LATEST = ROOT / "build" / "benchmarks.json"
 PUBLISHED = ROOT / "benchmarks" / "results.json"
 # Operations are many: fewer turns are enough for a mean.
@@ -104,6 +105,8 @@ def measure(options: argparse.Namespace) -> Results:
         time_all({name: WORKLOADS[name] for name in peers.NAMES}, long, ["torch", "leafgrad", *peers.PEERS])
     if "operations" in parts:
         time_all(OPERATIONS, short, ["torch", "leafgrad", *(["plain"] if options.plain else [])])
+    if "survey" in parts:
+        time_all(SURVEY, short, ["torch", "leafgrad"])
     if "memory" in parts and sys.platform != "win32":  # which does not count it
         training = [workload for workload in named(WORKLOADS, options.only) if workload.trains]
         results.memory = memory(training, pick(forms, "torch", "leafgrad"), options.threads, show)
@@ -134,12 +137,12 @@ def write_pages(results: Results) -> None:
 def main() -> None:
     options = arguments()
     if options.list:
-        print(*WORKLOADS, *OPERATIONS, sep="\n")
+        print(*WORKLOADS, *OPERATIONS, *SURVEY, sep="\n")
         return
     if options.pages:
         write_pages(Results.read(options.pages))
         return
-    if not named({**WORKLOADS, **OPERATIONS}, options.only):
+    if not named({**WORKLOADS, **OPERATIONS, **SURVEY}, options.only):
         raise SystemExit(f"error: nothing has {options.only!r} in its name; --list shows all names")
     results = measure(options)
     results.write(options.json)

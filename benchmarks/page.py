@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks import goals, peers
+from benchmarks import goals, peers, survey
 from benchmarks.operations import COUNTS, DIFFERENTIABLE, OPERATIONS, OTHERS, operation_name
 from benchmarks.results import Results, ahead, geometric_mean
 from benchmarks.workload import WORKLOADS
@@ -36,6 +36,7 @@ The raw times are in [benchmarks/results.json](../benchmarks/results.json), the 
 HEAD = """# Benchmarks
 
 leafgrad and PyTorch on the CPU, doing the same work side by side. `make bench` writes this page."""
+CLEARLY = 0.8  # below it, PyTorch is clearly faster
 UNMEASURED = """
 The figures have not been taken yet: `make bench` measures everything on the machine it runs on, and writes this page.
 """
@@ -215,6 +216,28 @@ def operations(results: Results) -> Iterator[str]:
         yield from table(["operation", *header], rows)
 
 
+def further_functions(results: Results) -> Iterator[str]:
+    """Of the functions of the survey those that PyTorch is clearly faster at, the slowest first."""
+    ratios = results.ratios(survey.SURVEY)
+    if not ratios:
+        return
+    found = list(ratios.values())
+    rows = []
+    for expression in survey.EXPRESSIONS:
+        row = [ratios.get(survey.survey_name(expression, n)) for n in survey.COUNTS]
+        if least := [ratio for ratio in row if ratio is not None and ratio < CLEARLY]:
+            escaped = expression.replace("|", "\\|")
+            rows.append((min(least), [f"`{escaped}`", *[number(ratio) for ratio in row]]))
+    yield "## Further functions\n"
+    text = (
+        f"{len(survey.EXPRESSIONS)} functions without gradients: leafgrad is ahead in {ahead(found)} of {len(found)} "
+        f"measurements, with a geometric mean of {number(geometric_mean(found))}. Those below {CLEARLY} at some size, "
+        "in elements:"
+    )
+    yield paragraph(text) + "\n"
+    yield from table(["function", *[f"{n:,}" for n in survey.COUNTS]], [row for _, row in sorted(rows)])
+
+
 def memory(results: Results) -> Iterator[str]:
     rows = []
     for name, found in results.memory.items():
@@ -307,6 +330,7 @@ SECTIONS = (
     workloads,
     without_a_compiler,
     operations,
+    further_functions,
     memory,
     footprint,
     other_libraries,

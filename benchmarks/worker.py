@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from benchmarks import peers
 from benchmarks.operations import OPERATIONS
+from benchmarks.survey import SURVEY
 from benchmarks.workload import Step, training_step
 from benchmarks.workloads import WORKLOADS
 
@@ -28,7 +29,7 @@ def step_for(library: Any, name: str, rival: str | None) -> Step:
     """Build a workload, in the usual form of it or in another one."""
     if isinstance(library, peers.Peer):
         return library.step(name)
-    chosen = {**WORKLOADS, **OPERATIONS}[name]
+    chosen = {**WORKLOADS, **OPERATIONS, **SURVEY}[name]
     return chosen.make(library, **chosen.size, **(chosen.rivals[rival] if rival else {}))
 
 

@@ -23,17 +23,19 @@ from benchmarks import goals, page, picture, results, rounds, worker
 from benchmarks.operations import OPERATIONS
 from benchmarks.peers import NAMES as PEER_NAMES
 from benchmarks.results import Results, geometric_mean
+from benchmarks.survey import SURVEY
 from benchmarks.workloads import HEADLINES, WORKLOADS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(leafgrad.__file__).parents[1]  # where these tests found leafgrad
 
 
-@pytest.mark.parametrize(
-    "name", sorted({**WORKLOADS, **{name: OPERATIONS[name] for name in OPERATIONS if "1,000" in name}})
-)
+EVERYTHING = {**WORKLOADS, **OPERATIONS, **SURVEY}
+
+
+@pytest.mark.parametrize("name", sorted([name for name in EVERYTHING if name in WORKLOADS or name.endswith(", 1,000")]))
 def test_a_workload_runs(name: str) -> None:
-    workload = {**WORKLOADS, **OPERATIONS}[name]
+    workload = EVERYTHING[name]
     step = workload.make(leafgrad, **workload.tiny)
     assert step() is not None
     assert step() is not None
