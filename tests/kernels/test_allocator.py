@@ -199,8 +199,8 @@ arrays = [numpy.ones(100_000, numpy.float32) for _ in range(3)]
 print(resident() - before)
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([path for path in sys.path if path])}
-    taken = int(subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True).stdout)
-    assert taken < 1_700_000
+    run = subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True)
+    assert int(run.stdout) < 1_700_000
 
 
 @OWN_MEMORY
