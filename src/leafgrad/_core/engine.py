@@ -96,7 +96,7 @@ def walk(
             if not fits and (for_alone.dtype is not node.dtype or for_alone.shape != node.shape):
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
             size: int = for_alone.size if consuming else 0  # and is it a new array? See `give`
-            reusable = size > SMALL and for_alone is not g and for_alone.base is None and g.__class__ is not list
+            reusable = size > SMALL and for_alone is not g and for_alone.base is None and type(g) is not list
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
@@ -118,7 +118,7 @@ def walk(
                 targets = ()
                 continue
         elif (
-            saved.__class__ is Freed
+            type(saved) is Freed
             or versions[0][0] != versions[1]
             or (len(versions) > 2 and (versions[2][0] != versions[3] or (len(versions) > 4 and changed(versions))))
         ):
@@ -149,8 +149,8 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
     if sofar is None:
         waiting[leaf] = r
         # Is it a new array? A rule makes one, or passes on what it was given, `g`, or a view of that.
-        if r is not g and r.__class__ is ndarray and r.base is None:
-            if g.__class__ is not list or not any([r is one for one in g]):  # one for each of several results
+        if r is not g and type(r) is ndarray and r.base is None:
+            if type(g) is not list or not any([r is one for one in g]):  # one for each of several results
                 ours.add(leaf)
     elif leaf in ours:
         # `add_up` written out: in plain Python the call takes a thirtieth of a backward pass
@@ -158,7 +158,7 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
             add_arrays(sofar, r, sofar)
         else:
             waiting[leaf] = total = plus(sofar, r)
-            if total.__class__ is not ndarray:
+            if type(total) is not ndarray:
                 ours.discard(leaf)
     else:
         add_up(waiting, ours, leaf, sofar, r)
@@ -189,7 +189,7 @@ def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gra
         return
     total = plus(sofar, r)
     waiting[target] = total
-    if total.__class__ is not ndarray:
+    if type(total) is not ndarray:
         ours.discard(target)  # a NumPy scalar, which nothing can be written to, or a tensor
     elif not owned:
         ours.add(target)
@@ -263,7 +263,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         else:
             arrived[leaf] = None
             memory = total.base  # of what was broadcast nothing can be moved
-            if leaf._grad is None and (memory.__class__ is not ndarray or memory.shape == total.shape):
+            if leaf._grad is None and (type(memory) is not ndarray or memory.shape == total.shape):
                 memory = None
                 total = last_view(total)
             add_to_grad(leaf, total, False, False)
@@ -413,19 +413,19 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             return
         hooks = leaf.rare.hooks
         if hooks is not None:
-            fresh = g is not before or ((owned or g.__class__ is not ndarray) and not hooks.on_gradient)
+            fresh = g is not before or ((owned or type(g) is not ndarray) and not hooks.on_gradient)
             moved = fresh and leaf._grad is None and not create_graph
             kept = g is before  # perhaps by one of the hooks
             g = g if kept else last_view(g)
             owned = False
-    if create_graph and not state.recording and g.array.__class__ is ndarray:
+    if create_graph and not state.recording and type(g.array) is ndarray:
         create_graph = False  # a mode made the walk run on tensors; a gradient does not keep tangents
         g = g.array
     with _accumulating:
         sofar = leaf._grad
         if create_graph:
             leaf._grad = links.copied_gradient(g, leaf) if sofar is None else sofar + g
-        elif (g.__class__ is not ndarray or leaf.array.__class__ is not ndarray) and one_is_sparse(g, leaf.array):
+        elif (type(g) is not ndarray or type(leaf.array) is not ndarray) and one_is_sparse(g, leaf.array):
             links.add_sparse_gradient(leaf, g)
         elif sofar is None:
             if owned:
@@ -441,7 +441,7 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             else:  # of a Function of the user's, who has not kept it
                 leaf._grad = wrap(execute(links.clone, (g,)))
         else:
-            if sofar.array.__class__ is not ndarray and isinstance(sofar.array, SparseArrayBase):
+            if type(sofar.array) is not ndarray and isinstance(sofar.array, SparseArrayBase):
                 sofar = leaf._grad = wrap(g + sofar.array)  # another tensor, a dense one
             elif switches.modes:  # somebody may want to see it
                 execute(links.add, (sofar.array, g), (), sofar.array)
