@@ -310,10 +310,11 @@ def run(
     batching = links.batching if switches.batched_graphs > 0 and not in_vmap() else None
     if batching is not None:
         push(batching)
-    before = bool(state.recording)
-    outer = state.callbacks
+    thread: dict[str, Any] = state.__dict__  # see backward_from
+    before = bool(thread["recording"])
+    outer = thread["callbacks"]
     callbacks: list[Any] = [starts]
-    state.callbacks = callbacks
+    thread["callbacks"] = callbacks
     orders = put_in_sequence(list(reach(starts)[0].values())) if switches.reordered else []
     try:
         on_tensors = create_graph or want_tensors()
@@ -322,10 +323,10 @@ def run(
         wanted, everything = (None, True) if captured is None else paths_to(starts, captured, deliver)
         expected = edges_to_leaves(starts, wanted) if switches.leaf_hooks else None
         special = None
-        if on_tensors or not everything or expected is not None or state.in_modes or switches.detached:
+        if on_tensors or not everything or expected is not None or thread["in_modes"] or switches.detached:
             special = Special(on_tensors, wanted, captured, expected, accumulate if deliver else None)
         state.record(create_graph)
-        if state.in_modes:
+        if thread["in_modes"]:
             arrived = run_pass_in_modes(
                 starts, deliver, lambda: run_special(starts, gradients, keep_graph, special, wanted, deliver)
             )
@@ -338,7 +339,7 @@ def run(
         callbacks[0] = None
         for node, order in orders:
             node.order = order
-        state.callbacks = outer
+        thread["callbacks"] = outer
         if batching is not None:
             pop(batching)
         state.record(before)
@@ -359,14 +360,18 @@ def run_special(
     if deliver:
         event_at(BACKWARD, frame.f_code, frame.f_lasti)
     freed = None if keep_graph else Freed(frame.f_code, frame.f_lasti)
-    if special is not None and special.on_tensors and state.depth % NESTED != NESTED - 1:  # in this thread
+    thread: dict[str, Any] = state.__dict__  # see backward_from
+    depth: int = thread["depth"]
+    if special is not None and special.on_tensors and depth % NESTED != NESTED - 1:  # in this thread
         special.line = (this_thread(), frame)
-    state.depth += 1
-    state.passes.append(Pass(starts, wanted, deliver, keep_graph))
+    depth += 1
+    thread["depth"] = depth
+    passes: list[Any] = thread["passes"]
+    passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
         if wanted is not None and len(starts) == 1 and isinstance(starts[0], TensorBase) and starts[0] not in wanted:
             after_hooks(starts[0], gradients[0], on_tensors)  # called although it is not wanted: see paths_to
-        if state.depth % NESTED:
+        if depth % NESTED:
             waiting, ours = walk(starts, gradients, freed, special)
         else:
             waiting, ours = in_new_thread(walk, starts, gradients, freed, special)
@@ -383,8 +388,8 @@ def run_special(
                 arrived[leaf] = after_hooks(leaf, g, on_tensors)
         return arrived
     finally:
-        state.passes.pop()
-        state.depth -= 1
+        passes.pop()
+        thread["depth"] = depth - 1
 
 
 def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
