@@ -292,7 +292,9 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         y = constant(other, kind)
     else:
         return links.mixed_binary(op, a, other)
-    if a.rare is not None or b.rare is not None or (recording is not True and recording is not False):
+    if recording is not True and recording is not False:
+        return unusual_binary(op, a, b, x, y)
+    if (a.rare is not None and not is_settled_vector(a, y)) or (b.rare is not None and not is_settled_vector(b, x)):
         return unusual_binary(op, a, b, x, y)
     kernel = op.kernel  # see bind
     try:
@@ -352,6 +354,20 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     node.lasti = frame.f_lasti
     node.hooks = None
     return result
+
+
+def is_settled_vector(t: TensorBase, other: Array) -> bool:
+    """Is a tensor with rare fields a view that `binary` can take as any tensor: one that requires grad and whose history
+    is up to date, and that makes a vector, of which there is one layout, with the other operand?"""
+    rare = t.rare
+    if rare is None or rare.view is None or not t.needs_grad or rare.inference or switches.conjugated:
+        return False
+    view = rare.view
+    if view.silent or view.node_version != t.version[0]:
+        return False
+    own: int = t.array.ndim
+    others: int = other.ndim
+    return own < 2 and others < 2
 
 
 def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:
