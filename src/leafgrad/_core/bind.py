@@ -357,8 +357,8 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
 
 
 def is_settled_vector(t: TensorBase, other: Array) -> bool:
-    """Is a tensor with rare fields a view that `binary` can take as any tensor: one that requires grad, whose history is
-    up to date, and that makes a vector, for which there is one layout only, with the other operand?"""
+    """Is a tensor with rare fields a view that `binary` can take as any tensor? One that requires grad, whose history
+    is up to date, and that makes a vector with the other operand, for which there is one layout only."""
     rare = t.rare
     if rare is None or rare.view is None or not t.needs_grad or rare.inference or switches.conjugated:
         return False
