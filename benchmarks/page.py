@@ -21,7 +21,7 @@ LABELS = {"torch": "PyTorch", "plain": "plain Python", "jax": "JAX", "mlx": "MLX
 HOW = """
 Each library runs in a process of its own, and the processes take turns: in each round every one repeats its step for
 {milliseconds:.0f} ms, after the threads of the one before have gone to sleep. There are {rounds:.0f} rounds, and all
-of it happens {starts:.0f} times with new processes (single operations: fewer and shorter turns, two starts). Times are
+of it happens {starts:.0f} times with new processes (single operations: fewer and shorter turns). Times are
 the best of all rounds, and `ratio` is PyTorch's divided by leafgrad's: above 1 leafgrad is faster. `single rounds`
 are the median and the quartiles of the ratios within one round. Both libraries may use {threads} threads
 (`set_num_threads`, and the variables that NumPy's BLAS reads). The step is the same code for both, with `torch` or

@@ -186,6 +186,24 @@ def test_large_arrays_are_counted_and_their_memory_is_used_again() -> None:
 
 
 @OWN_MEMORY
+def test_few_arrays_take_no_huge_page() -> None:
+    """A huge page is two megabytes. Three arrays of 400 kB, and room for their page tables:"""
+    program = """
+import leafgrad, numpy, resource
+leafgrad.ones(1) + 1
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+before = resident()
+arrays = [numpy.ones(100_000, numpy.float32) for _ in range(3)]
+print(resident() - before)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([path for path in sys.path if path])}
+    run = subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True)
+    assert int(run.stdout) < 1_700_000
+
+
+@OWN_MEMORY
 def test_what_is_more_than_may_be_kept_goes_back_to_the_system() -> None:
     leafgrad.ones(1) + 1
     most = _loops.large_arrays()[2]

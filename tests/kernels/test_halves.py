@@ -73,3 +73,15 @@ def test_product_of_a_matrix_with_its_transpose(n: int, k: int, stack: tuple[int
             wide = a.astype(np.float64)
             expected = np.matmul(wide, wide.swapaxes(-1, -2).copy())
             assert np.abs(out - expected).max() < (1e-12 if a.dtype == np.float64 else 3e-6) * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("n, m, k", [(13, 33, 8), (25, 7, 31), (5, 40, 2)])
+def test_what_lies_around_a_matrix_is_not_read(n: int, m: int, k: int) -> None:
+    around = [
+        np.full((rows + 2, columns + 2), np.nan, np.float32).astype(lg.bfloat16.np)
+        for rows, columns in ((n, k), (k, m))
+    ]
+    inner = [x[1:-1, 1:-1] for x in around]
+    for x in inner:
+        x[...] = np.random.default_rng(0).standard_normal(x.shape)
+    assert np.array_equal(half_product(*inner), half_product(*[x.copy() for x in inner]))

@@ -59,11 +59,11 @@ def execute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...] = (), out:
     if recording is not True and recording is not False:
         return execute_in_modes(run, op, arrays, options, out)
     try:
-        if out is None:
-            return op.kernel(*arrays, *options)
-        if op.writes_into:
-            return op.kernel(*arrays, *options, out)
-        return run(op, arrays, options, out)
+        if out is not None:
+            return run(op, arrays, options, out)
+        kernel = op.kernel  # in two steps: to find a function in a slot and to call it is slower in one
+        arguments = tuple(arrays) + options  # with two stars they would become a list first
+        return kernel(*arguments)
     except MemoryError as error:
         raise out_of_memory(error) from error
 
@@ -94,29 +94,38 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
     recording = state.recording  # first of all, see execute
     if recording is not True and recording is not False:
         return bind_in_modes(op, tensors, options, arrays)
-    kernel = op.kernel  # in two steps: to find a function in a slot and to call it is slower in one
+    kernel = op.kernel  # see execute
     t: TensorBase | None
     try:
+        if len(tensors) == 1:  # a fifth of the time of an operation on few elements
+            t = tensors[0]
+            if t is not None and (t.rare is None or not switches.conjugated):
+                x = t.array if arrays is None else arrays[0]
+                n = len(options)  # most have two at most: no tuple is made for those
+                if n == 0:
+                    out = kernel(x)
+                elif n == 1:
+                    out = kernel(x, options[0])
+                elif n == 2:
+                    out = kernel(x, options[0], options[1])
+                else:
+                    out = kernel(x, *options)
+                if type(out) is not ndarray:
+                    out = as_array(out)
+                if t.rare is not None:
+                    return bind_unusual(op, tensors, options, (x,), out, recording)
+                if not t.needs_grad:
+                    return wrap(out)
+                return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
         if arrays is None:
-            if len(tensors) == 1:  # a fifth of the time of an operation on few elements
-                a: TensorBase = tensors[0]
-                if a.rare is None or not switches.conjugated:
-                    x = a.array
-                    out = kernel(x, *options) if options else kernel(x)
-                    if out.__class__ is not ndarray:
-                        out = as_array(out)
-                    if a.rare is not None:
-                        return bind_unusual(op, tensors, options, (x,), out, recording)
-                    if not a.needs_grad:
-                        return wrap(out)
-                    return record(op, tensors, (x,), options, out) if recording else unrecorded(op, tensors, out)
-            arrays = [None if t is None else t.array for t in tensors]
+            arrays = arrays_in(tensors)
         if switches.conjugated:
             links.refresh_copies(tensors)
-        out = kernel(*arrays, *options)
+        arguments = tuple(arrays) + options  # see execute
+        out = kernel(*arguments)
     except MemoryError:
         return bind_in_modes(op, tensors, options, arrays)  # whose `execute` raises PyTorch's error
-    if out.__class__ is not ndarray:
+    if type(out) is not ndarray:
         out = as_array(out)
     needed = False
     for t in tensors:
@@ -131,7 +140,7 @@ def bind(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = (), arrays
 
 
 def bind_unusual(
-    op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array], out: Array, recording: Any
+    op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...], arrays: Sequence[Array], out: Array, recording: Any
 ) -> Any:
     """A result as a tensor, recorded or not, if one of the operands is a view or has other rare fields."""
     kind = out.dtype
@@ -154,24 +163,34 @@ def bind_unusual(
     return with_layout_noted(result) if dimensions else result
 
 
+def arrays_in(tensors: tuple[Any, ...]) -> list[Array]:
+    """The arrays of tensors, some of which may be None."""
+    arrays: list[Array] = []
+    t: TensorBase | None
+    for t in tensors:
+        arrays.append(None if t is None else t.array)
+    return arrays
+
+
 def arrays_of_plain(tensors: Sequence[Any]) -> list[Array]:
     """The arrays of those that are tensors of no other class."""
     plain = links.tensor_class
     arrays = []
-    for each in tensors:
-        if each.__class__ is plain:
+    given: tuple[Any, ...] = tuple(tensors)  # typed: a loop over a sequence of any kind takes twice as long
+    for each in given:
+        if type(each) is plain:
             t: TensorBase = each
             arrays.append(t.array)
     return arrays
 
 
-def bind_in_modes(op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array] | None) -> Any:
+def bind_in_modes(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...], arrays: Sequence[Array] | None) -> Any:
     """`bind` while a mode wants to see operations."""
     recording = needs_recording(tensors)
     if switches.conjugated:
         links.refresh_copies(tensors)
     if arrays is None:
-        arrays = [None if t is None else t.array for t in tensors]
+        arrays = arrays_in(tensors)
     out = as_array(execute(op, arrays, options))
     if op.follows_layout:
         out = links.in_common_order(arrays, out)
@@ -179,11 +198,11 @@ def bind_in_modes(op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arra
 
 
 def bind_result(
-    op: Op, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Array], out: Array, recording: bool
+    op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...], arrays: Sequence[Array], out: Array, recording: bool
 ) -> Any:
     """A result as a tensor, recorded or not, of which the modes are told."""
     result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
-    if out.__class__ is ndarray:
+    if type(out) is ndarray:
         with_layout_noted(result)
     if state.in_modes:
         applied_in_modes(op, tensors, arrays, options, (result,))
@@ -196,9 +215,9 @@ def bind_finding(op: Op, tensors: tuple[Any, ...], options: tuple[Any, ...] = ()
     recording = needs_recording(tensors)
     if switches.conjugated:
         links.refresh_copies(tensors)
-    arrays = [None if t is None else t.array for t in tensors]
-    out, found = execute(op, arrays, options)
-    return bind_result(op, tensors, (*options, found), arrays, as_array(out), recording)
+    arrays = arrays_in(tensors)
+    pair = execute(op, arrays, options)
+    return bind_result(op, tensors, options + (pair[1],), arrays, as_array(pair[0]), recording)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -237,8 +256,8 @@ def bind_many(
     if switches.conjugated:
         links.refresh_copies(tensors)
     if arrays is None:
-        arrays = [None if t is None else t.array for t in tensors]
-    outs = [o if o.__class__ is ndarray else as_array(o) for o in execute(op, arrays, options)]
+        arrays = arrays_in(tensors)
+    outs = [o if type(o) is ndarray else as_array(o) for o in execute(op, arrays, options)]
     if recording:
         results = record_many(op, tensors, arrays, options, outs)
     else:
@@ -246,7 +265,7 @@ def bind_many(
     for t in tensors:
         if t is not None and t.rare is not None:  # results lie in memory row by row if all inputs do
             for i, out in enumerate(outs):
-                if out.ndim > 1 and out.__class__ is ndarray:
+                if out.ndim > 1 and type(out) is ndarray:
                     with_layout_noted(results[i])
             break
     if state.recording is not True and state.recording is not False:
@@ -269,12 +288,14 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         y = b.array
         if y.dtype is not kind or not (kind is _f32 or kind is _f64):
             return links.mixed_binary(op, a, other)
-    elif (kind is _f32 or kind is _f64) and (other.__class__ is float or other.__class__ is int):
+    elif (kind is _f32 or kind is _f64) and (type(other) is float or type(other) is int):
         b = number
         y = constant(other, kind)
     else:
         return links.mixed_binary(op, a, other)
-    if a.rare is not None or b.rare is not None or (recording is not True and recording is not False):
+    if recording is not True and recording is not False:
+        return unusual_binary(op, a, b, x, y)
+    if (a.rare is not None and not is_settled_vector(a, y)) or (b.rare is not None and not is_settled_vector(b, x)):
         return unusual_binary(op, a, b, x, y)
     kernel = op.kernel  # see bind
     try:
@@ -336,6 +357,20 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     return result
 
 
+def is_settled_vector(t: TensorBase, other: Array) -> bool:
+    """Is a tensor with rare fields a view that `binary` can take as any tensor? One that requires grad, whose history
+    is up to date, and that makes a vector with the other operand, for which there is one layout only."""
+    rare = t.rare
+    if rare is None or rare.view is None or not t.needs_grad or rare.inference or switches.conjugated:
+        return False
+    view = rare.view
+    if view.silent or view.node_version != t.version[0]:
+        return False
+    own: int = t.array.ndim
+    others: int = other.ndim
+    return own < 2 and others < 2
+
+
 def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:
     """Save those of (a, b, result) that the rules of `op` need, and their versions."""
     kept = op.keeps[mask]
@@ -365,7 +400,7 @@ def unusual_binary(op: Op, a: TensorBase, b: TensorBase, x: Array, y: Array) -> 
         return links.mixed_binary(op, a, b)
     except MemoryError:
         return bind_in_modes(op, (a, b), (), (x, y))  # see bind
-    return bind_unusual(op, (a, b), (), (x, y), out if out.__class__ is ndarray else as_array(out), recording)
+    return bind_unusual(op, (a, b), (), (x, y), out if type(out) is ndarray else as_array(out), recording)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

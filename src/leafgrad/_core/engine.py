@@ -66,7 +66,9 @@ def walk(
     consuming = special is None and freed is not None
     fits = special is not None and special.on_tensors  # `in_form` has unbroadcast them already
     g: Gradient = list(gradients)  # the gradient of the current node; a list for several results, as at the start
-    targets: Any = roots if special is None else special.wanted_among(roots)
+    targets: tuple[Any, ...] = tuple(roots)  # so typed, because a loop over any sequence takes longer
+    if special is not None:
+        targets = special.wanted_among(targets)
     results: Any = special.in_form(targets, gradients) if special is not None and fits else gradients
     while True:
         position = -1  # not zip: to make one for every node costs a twentieth of the walk
@@ -95,7 +97,7 @@ def walk(
             if not fits and (for_alone.dtype is not node.dtype or for_alone.shape != node.shape):
                 for_alone = unbroadcast(for_alone, node.shape, node.dtype)
             size: int = for_alone.size if consuming else 0  # and is it a new array? See `give`
-            reusable = size > SMALL and for_alone is not g and for_alone.base is None and g.__class__ is not list
+            reusable = size > SMALL and for_alone is not g and for_alone.base is None and type(g) is not list
             g = for_alone
         elif heap:
             node = heappop(heap)[1]
@@ -116,7 +118,7 @@ def walk(
                 targets = ()
                 continue
         elif (
-            saved.__class__ is Freed
+            type(saved) is Freed
             or versions[0][0] != versions[1]
             or (len(versions) > 2 and (versions[2][0] != versions[3] or (len(versions) > 4 and changed(versions))))
         ):
@@ -147,8 +149,8 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
     if sofar is None:
         waiting[leaf] = r
         # Is it a new array? A rule makes one, or passes on what it was given, `g`, or a view of that.
-        if r is not g and r.__class__ is ndarray and r.base is None:
-            if g.__class__ is not list or not any([r is one for one in g]):  # one for each of several results
+        if r is not g and type(r) is ndarray and r.base is None:
+            if type(g) is not list or not any([r is one for one in g]):  # one for each of several results
                 ours.add(leaf)
     elif leaf in ours:
         # `add_up` written out: in plain Python the call takes a thirtieth of a backward pass
@@ -156,7 +158,7 @@ def give(waiting: dict[Any, Gradient], ours: set[Any], leaf: Any, r: Gradient, g
             add_arrays(sofar, r, sofar)
         else:
             waiting[leaf] = total = plus(sofar, r)
-            if total.__class__ is not ndarray:
+            if type(total) is not ndarray:
                 ours.discard(leaf)
     else:
         add_up(waiting, ours, leaf, sofar, r)
@@ -187,7 +189,7 @@ def add_up(waiting: dict[Any, Gradient], ours: set[Any], target: Any, sofar: Gra
         return
     total = plus(sofar, r)
     waiting[target] = total
-    if total.__class__ is not ndarray:
+    if type(total) is not ndarray:
         ours.discard(target)  # a NumPy scalar, which nothing can be written to, or a tensor
     elif not owned:
         ours.add(target)
@@ -261,7 +263,7 @@ def backward_from(root: TensorBase, g: Any, keep_graph: bool) -> None:
         else:
             arrived[leaf] = None
             memory = total.base  # of what was broadcast nothing can be moved
-            if leaf._grad is None and (memory.__class__ is not ndarray or memory.shape == total.shape):
+            if leaf._grad is None and (type(memory) is not ndarray or memory.shape == total.shape):
                 memory = None
                 total = last_view(total)
             add_to_grad(leaf, total, False, False)
@@ -308,10 +310,11 @@ def run(
     batching = links.batching if switches.batched_graphs > 0 and not in_vmap() else None
     if batching is not None:
         push(batching)
-    before = bool(state.recording)
-    outer = state.callbacks
+    thread: dict[str, Any] = state.__dict__  # see backward_from
+    before = bool(thread["recording"])
+    outer = thread["callbacks"]
     callbacks: list[Any] = [starts]
-    state.callbacks = callbacks
+    thread["callbacks"] = callbacks
     orders = put_in_sequence(list(reach(starts)[0].values())) if switches.reordered else []
     try:
         on_tensors = create_graph or want_tensors()
@@ -320,10 +323,10 @@ def run(
         wanted, everything = (None, True) if captured is None else paths_to(starts, captured, deliver)
         expected = edges_to_leaves(starts, wanted) if switches.leaf_hooks else None
         special = None
-        if on_tensors or not everything or expected is not None or state.in_modes or switches.detached:
+        if on_tensors or not everything or expected is not None or thread["in_modes"] or switches.detached:
             special = Special(on_tensors, wanted, captured, expected, accumulate if deliver else None)
         state.record(create_graph)
-        if state.in_modes:
+        if thread["in_modes"]:
             arrived = run_pass_in_modes(
                 starts, deliver, lambda: run_special(starts, gradients, keep_graph, special, wanted, deliver)
             )
@@ -336,7 +339,7 @@ def run(
         callbacks[0] = None
         for node, order in orders:
             node.order = order
-        state.callbacks = outer
+        thread["callbacks"] = outer
         if batching is not None:
             pop(batching)
         state.record(before)
@@ -357,14 +360,18 @@ def run_special(
     if deliver:
         event_at(BACKWARD, frame.f_code, frame.f_lasti)
     freed = None if keep_graph else Freed(frame.f_code, frame.f_lasti)
-    if special is not None and special.on_tensors and state.depth % NESTED != NESTED - 1:  # in this thread
+    thread: dict[str, Any] = state.__dict__  # see backward_from
+    depth: int = thread["depth"]
+    if special is not None and special.on_tensors and depth % NESTED != NESTED - 1:  # in this thread
         special.line = (this_thread(), frame)
-    state.depth += 1
-    state.passes.append(Pass(starts, wanted, deliver, keep_graph))
+    depth += 1
+    thread["depth"] = depth
+    passes: list[Any] = thread["passes"]
+    passes.append(Pass(starts, wanted, deliver, keep_graph))
     try:
         if wanted is not None and len(starts) == 1 and isinstance(starts[0], TensorBase) and starts[0] not in wanted:
             after_hooks(starts[0], gradients[0], on_tensors)  # called although it is not wanted: see paths_to
-        if state.depth % NESTED:
+        if depth % NESTED:
             waiting, ours = walk(starts, gradients, freed, special)
         else:
             waiting, ours = in_new_thread(walk, starts, gradients, freed, special)
@@ -381,8 +388,8 @@ def run_special(
                 arrived[leaf] = after_hooks(leaf, g, on_tensors)
         return arrived
     finally:
-        state.passes.pop()
-        state.depth -= 1
+        passes.pop()
+        thread["depth"] = depth - 1
 
 
 def accumulate(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) -> None:
@@ -411,19 +418,19 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             return
         hooks = leaf.rare.hooks
         if hooks is not None:
-            fresh = g is not before or ((owned or g.__class__ is not ndarray) and not hooks.on_gradient)
+            fresh = g is not before or ((owned or type(g) is not ndarray) and not hooks.on_gradient)
             moved = fresh and leaf._grad is None and not create_graph
             kept = g is before  # perhaps by one of the hooks
             g = g if kept else last_view(g)
             owned = False
-    if create_graph and not state.recording and g.array.__class__ is ndarray:
+    if create_graph and not state.recording and type(g.array) is ndarray:
         create_graph = False  # a mode made the walk run on tensors; a gradient does not keep tangents
         g = g.array
     with _accumulating:
         sofar = leaf._grad
         if create_graph:
             leaf._grad = links.copied_gradient(g, leaf) if sofar is None else sofar + g
-        elif (g.__class__ is not ndarray or leaf.array.__class__ is not ndarray) and one_is_sparse(g, leaf.array):
+        elif (type(g) is not ndarray or type(leaf.array) is not ndarray) and one_is_sparse(g, leaf.array):
             links.add_sparse_gradient(leaf, g)
         elif sofar is None:
             if owned:
@@ -439,7 +446,7 @@ def add_to_grad(leaf: TensorBase, g: Gradient, owned: bool, create_graph: bool) 
             else:  # of a Function of the user's, who has not kept it
                 leaf._grad = wrap(execute(links.clone, (g,)))
         else:
-            if sofar.array.__class__ is not ndarray and isinstance(sofar.array, SparseArrayBase):
+            if type(sofar.array) is not ndarray and isinstance(sofar.array, SparseArrayBase):
                 sofar = leaf._grad = wrap(g + sofar.array)  # another tensor, a dense one
             elif switches.modes:  # somebody may want to see it
                 execute(links.add, (sofar.array, g), (), sofar.array)

@@ -23,7 +23,7 @@ def is_free(saved: tuple[Any, ...], index: int, g: Gradient) -> bool:
     if g.size < WORTH_REUSING or references(saved, index) != SAVED_ONLY:
         return False
     value = saved[index]
-    return value.__class__ is ndarray and value.base is None and value.shape == g.shape and value.dtype is g.dtype
+    return type(value) is ndarray and value.base is None and value.shape == g.shape and value.dtype is g.dtype
 
 
 def references(saved: tuple[Any, ...], index: int) -> int:
@@ -46,7 +46,7 @@ HELD_ONCE: Final[int] = holders(np.zeros(1).view())
 def movable(g: Gradient, form: Array) -> Any:
     """The array that a gradient is a view of, if it shows all of it and nothing else refers to it: it may become
     `.grad` as it is, as in PyTorch. None if the gradient has to be copied."""
-    if g.__class__ is not ndarray or g.base.__class__ is not ndarray or g.base.shape != g.shape:
+    if type(g) is not ndarray or type(g.base) is not ndarray or g.base.shape != g.shape:
         return None
     if holders(g) > HELD_ONCE:
         return None
@@ -58,4 +58,4 @@ def movable(g: Gradient, form: Array) -> Any:
 def last_view(g: Gradient) -> Gradient:
     """A new view of a gradient, for `movable`: a hook or Function that has kept the gradient refers to the array, or to
     another view of it, so the reference count of the array tells whether it may be moved."""
-    return g.view() if g.__class__ is ndarray or isinstance(g, SparseArrayBase) else g
+    return g.view() if type(g) is ndarray or isinstance(g, SparseArrayBase) else g

@@ -52,7 +52,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any, by_number: Op) -> bool:
             if y.dtype is not kind or (b.version is x.version and b is not x):  # they may overlap
                 return False
             other = b
-        elif b.__class__ is float or b.__class__ is int:
+        elif type(b) is float or type(b) is int:
             y = constant(b, kind)
             other = number
             op = by_number
@@ -61,7 +61,7 @@ def change(op: Op, x: Any, b: Any, alpha: Any, by_number: Op) -> bool:
         if other.rare is not None and (may_change(other) or conjugate_behind(other) is not None):
             return False
         if alpha is not None:
-            if other is number or other.needs_grad or not (alpha.__class__ is float or alpha.__class__ is int):
+            if other is number or other.needs_grad or not (type(alpha) is float or type(alpha) is int):
                 return False
             if alpha > _SURE or alpha < -_SURE:  # it may be refused
                 return False
@@ -130,7 +130,7 @@ def is_free(x: TensorBase, b: Any = None, c: Any = None) -> bool:
     if switches.modes and in_modes():
         return False
     array = x.array
-    if array.__class__ is not ndarray or 0 in array.strides:
+    if type(array) is not ndarray or 0 in array.strides:
         return False
     if x.rare is not None and (x.rare.inference or (recording and may_change(x)) or conjugate_behind(x) is not None):
         return False
@@ -143,7 +143,7 @@ def is_constant(x: TensorBase, b: Any, recording: Any) -> bool:
     """Is `b` a number, or a tensor without history that does not share the memory of x?"""
     if not isinstance(b, TensorBase):
         return True
-    if b.array.__class__ is not ndarray or b.version is x.version:
+    if type(b.array) is not ndarray or b.version is x.version:
         return False
     if b.rare is not None and conjugate_behind(b) is not None:  # it may have to be brought up to date first
         return False

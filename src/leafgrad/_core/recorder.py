@@ -23,7 +23,7 @@ _f32: Final[Any] = np.dtype(np.float32)
 _f64: Final[Any] = np.dtype(np.float64)
 
 
-def needs_recording(tensors: Sequence[Any]) -> bool:
+def needs_recording(tensors: tuple[Any, ...]) -> bool:
     """Is recording on, and does one of the tensors need a gradient?"""
     t: TensorBase | None
     needed = False
@@ -38,12 +38,12 @@ def needs_recording(tensors: Sequence[Any]) -> bool:
     return bool(state.recording) and needed
 
 
-def only_inference(tensors: Sequence[Any]) -> bool:
+def only_inference(tensors: tuple[Any, ...]) -> bool:
     """Were all of the tensors made in inference_mode? Then nothing is recorded, even of those that require grad."""
     return all([t is None or (t.rare is not None and t.rare.inference) for t in tensors])
 
 
-def record(op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
+def record(op: Op, tensors: tuple[Any, ...], arrays: Sequence[Array], options: tuple[Any, ...], out: Array) -> Any:
     """Record `out = op(*arrays, *options)`: `out` as a tensor whose `grad_fn` is a new node."""
     kind = out.dtype
     if kind is not _f32 and kind is not _f64 and kind.kind in "biu":
@@ -65,7 +65,7 @@ def without_silent(edges: Sequence[Any]) -> list[Any]:
 
 
 def record_many(
-    op: Op, tensors: Sequence[Any], arrays: Sequence[Array], options: tuple[Any, ...], outs: Sequence[Array]
+    op: Op, tensors: tuple[Any, ...], arrays: Sequence[Array], options: tuple[Any, ...], outs: Sequence[Array]
 ) -> list[Any]:
     """The same for several results. Integer results (indices) carry no gradient."""
     results: list[Any] = [wrap(out) for out in outs]
@@ -81,7 +81,7 @@ def record_many(
 
 def make_node(
     op: Op,
-    tensors: Sequence[Any],
+    tensors: tuple[Any, ...],
     arrays: Sequence[Array],
     options: tuple[Any, ...],
     outs: Sequence[Array],
@@ -123,7 +123,7 @@ def make_node(
                 continue
             value = options[place - OPTION]
             saved.append(value)
-            if value.__class__ is ndarray:  # an index, which is a copy and cannot change
+            if type(value) is ndarray:  # an index, which is a copy and cannot change
                 freed = True
         elif place >= 0:
             freed = True
@@ -201,7 +201,7 @@ def settle(t: TensorBase) -> None:
         links.replay_view(t, view)
 
 
-def unrecorded(op: Op, tensors: Sequence[Any], out: Array) -> Any:
+def unrecorded(op: Op, tensors: tuple[Any, ...], out: Array) -> Any:
     """A result without a node. If an input requires grad, it keeps the event that ended its graph."""
     result: TensorBase = wrap(out)
     t: TensorBase | None

@@ -133,7 +133,7 @@ def tensor_at(array: Any, origin: Edge) -> Any:
 def output_tensor(node: Node, index: int, array: Any) -> Any:
     """A saved result as a tensor with `node` as its grad_fn. It is not the result itself, so nodes that save it can
     still be used after the result was detached in place."""
-    if state.recording and array.__class__ is ndarray:
+    if state.recording and type(array) is ndarray:
         array = array.view()
     if isinstance(node.shape, tuple) and node.shape and isinstance(node.shape[0], tuple):
         return wrap_node(array, output_of(node, index, array.shape, array.dtype))

@@ -44,7 +44,7 @@ class Special:
         self.found: dict[Any, Gradient] = {}  # what arrived at captured nodes
         self.line: tuple[int, Any] | None = None  # in a recorded pass: see origin.RecordedPass.rule
 
-    def in_form(self, places: Sequence[Any], gradients: Sequence[Gradient]) -> Sequence[Gradient]:
+    def in_form(self, places: tuple[Any, ...], gradients: Sequence[Gradient]) -> Sequence[Gradient]:
         """Gradients that are tensors, unbroadcast to the shape and dtype of the nodes and leaves that they go to. The
         walk does that itself for arrays, whose shape and dtype are found faster."""
         for index, place in enumerate(places):
@@ -68,7 +68,7 @@ class Special:
             gradients[index] = r
         return gradients
 
-    def wanted_among(self, places: Sequence[Any]) -> Sequence[Any]:
+    def wanted_among(self, places: tuple[Any, ...]) -> tuple[Any, ...]:
         """The edges that lead to wanted tensors, with None for the others, whose gradients need not be computed."""
         wanted = self.wanted
         if wanted is None:
@@ -78,7 +78,7 @@ class Special:
                 return tuple([place if place is not None and place in wanted else None for place in places])
         return places
 
-    def delivered(self, targets: Sequence[Any], waiting: dict[Any, Gradient], ours: set[Any]) -> None:
+    def delivered(self, targets: tuple[Any, ...], waiting: dict[Any, Gradient], ours: set[Any]) -> None:
         """Gradients were sent to `targets`: deliver those of leaves that have received all of theirs."""
         expected = self.expected
         if expected is None:
@@ -120,7 +120,7 @@ class Special:
             if isinstance(target, Output) and target.parent is node:
                 self.found[target] = None if gradients is None else gradients[target.index]
 
-    def run(self, node: Node, g: Gradient, saved: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+    def run(self, node: Node, g: Gradient, saved: Any) -> tuple[tuple[Any, ...], Sequence[Any]]:
         """Run the rule of a node: where its results go, and the results."""
         hooks = node.hooks
         late = False
@@ -144,7 +144,7 @@ class Special:
 
     def evaluated(
         self, node: Node, g: Gradient, saved: Any, in_modes: bool
-    ) -> tuple[Sequence[Any], Sequence[Any], Any]:
+    ) -> tuple[tuple[Any, ...], Sequence[Any], Any]:
         """What the rule itself returns, and what it was given."""
         inputs = self.wanted_among(node.inputs)
         if switches.detached:
@@ -203,7 +203,9 @@ def after_hooks(leaf: Any, g: Gradient, on_tensors: bool) -> Gradient:
 
 def rule_of(node: Node, g: Gradient, saved: Any, inputs: Any) -> Sequence[Any]:
     """The gradient rule of a node, at the bottom of all modes."""
-    return node.op.backward(g, saved, inputs)
+    rule = node.op.backward  # in two steps, see `walk`
+    results: Sequence[Any] = rule(g, saved, inputs)
+    return results
 
 
 ORDINARY: Final = Special()  # for a node with hooks in a pass that is ordinary otherwise

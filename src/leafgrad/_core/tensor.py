@@ -190,7 +190,7 @@ def wrap_node(array: Array, node: Node) -> Any:
     t.version = [0, None]
     t._grad = None
     t.rare = None
-    if array.__class__ is not ndarray and isinstance(array, SparseArrayBase):
+    if type(array) is not ndarray and isinstance(array, SparseArrayBase):
         in_sparse_class(t)
     return t
 
@@ -235,13 +235,13 @@ class SparseArrayBase(OtherArray):
 
 def is_batched(array: Any) -> bool:
     """Does this array hold many samples, inside vmap?"""
-    return array.__class__ is not ndarray and isinstance(array, BatchedArrayBase)
+    return type(array) is not ndarray and isinstance(array, BatchedArrayBase)
 
 
 def as_array(value: Any) -> Array:
     """What a kernel returned, as an array: without dimensions NumPy returns scalars. Batches and sparse arrays stay
     what they are."""
-    return value if isinstance(value, OtherArray) else asarray(value)
+    return value if type(value) is ndarray or isinstance(value, OtherArray) else asarray(value)
 
 
 number: Final[TensorBase] = wrap(0)  # stands for any Python number where an operand is expected: never changes

@@ -42,7 +42,7 @@ def bind_view(core: Op, operation: Operation, t: TensorBase, options: tuple[Any,
     kernel = core.kernel
     # without unpacking, where there is one option: an eighth of the time of x[0]
     out = kernel(t.array, options[0]) if len(options) == 1 else kernel(t.array, *options)
-    if out.__class__ is not ndarray:
+    if type(out) is not ndarray:
         out = as_array(out)
     steps: tuple[Any, ...] = ((operation, options),)
     base = t

@@ -6,8 +6,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from leafgrad import autograd, errors
 from leafgrad._core import engine
 from leafgrad._core.bind import TensorOperators
@@ -36,8 +34,7 @@ from leafgrad.autograd import hooks, public_nodes
 if TYPE_CHECKING:
     from leafgrad._tensor.tensor import Tensor
 
-# the gradient that a loss starts with; read-only, so nobody can change it for the next one
-_ONES = {kind: np.broadcast_to(np.ones((), kind), ()) for kind in (np.dtype(np.float32), np.dtype(np.float64))}
+_ONES = autograd.ONES
 
 
 class AutogradTensor(TensorOperators):

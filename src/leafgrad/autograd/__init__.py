@@ -324,6 +324,10 @@ def checked_inputs(inputs: Sequence[Any], refusal: str = errors.NO_GRAD_INPUT) -
     return inputs
 
 
+# what a loss starts with; read-only, so nobody can change it for the next one
+ONES = {kind: np.broadcast_to(np.ones((), kind), ()) for kind in (np.dtype(np.float32), np.dtype(np.float64))}
+
+
 def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph: bool) -> list[Any]:
     """The gradient that each root starts with: what the user gave, or one for a single number."""
     gradients: list[Any] = []
@@ -344,7 +348,9 @@ def starting_gradients(roots: Sequence[Any], given: Sequence[Any], create_graph:
                 raise errors.not_scalar(root)
             if array.dtype.kind == "c":
                 raise errors.complex_root(root)
-            one = np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)  # a third of the time
+            one = None if create_graph or array.ndim else ONES.get(array.dtype)
+            if one is None:
+                one = np.ones(array.shape, array.dtype) if array.ndim else np.array(1, array.dtype)  # in less time
             gradients.append(wrap(one) if create_graph else one)
         elif not isinstance(g, TensorBase):
             got = type(g).__name__

@@ -35,7 +35,7 @@ def run_backward(g: Any, saved: tuple[Any, ...], inputs: tuple[Any, ...]) -> Seq
     cls = ctx._forward_cls  # type: ignore[attr-defined]  # FunctionMeta gives it to the class of the context
     try:
         backward = cls.backward if cls.vjp is _no_vjp else cls._gradient_rule()
-        if g.__class__ is list:
+        if type(g) is list:
             given = [one for one in g if one is not None]
             raw = not isinstance(given[0], TensorBase) if given else not state.recording
             gradients = all_gradients(g, ctx, node)

@@ -90,7 +90,7 @@ class Batch:
                 y = right.value
             kind = x.dtype
             if (
-                x.ndim == 3 and y.__class__ is ndarray and y.dtype is kind and (kind is _f32 or kind is _f64)
+                x.ndim == 3 and type(y) is ndarray and y.dtype is kind and (kind is _f32 or kind is _f64)
                 and y.ndim == (2 if y is right else 3)
             ):  # fmt: skip
                 return BatchedArray(multiplied(x, y), self.level)
@@ -133,7 +133,7 @@ def compute(op: Op, arrays: Sequence[Any], options: tuple[Any, ...], below: Belo
         return below(op, arrays, options, out)
     batch = Batch(op, level, arrays, options, below)
     rule: Any = op.vmap[0]
-    if rule.__class__ is str:
+    if type(rule) is str:
         rule = KINDS[rule]
     if rule is not None:
         result = rule(batch, *arrays, *options)

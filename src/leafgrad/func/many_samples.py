@@ -40,7 +40,7 @@ class ManySamples(BatchedArrayBase):
     @property
     def shape(self) -> Any:
         whole = self.value.shape
-        if whole.__class__ is not tuple:
+        if type(whole) is not tuple:
             return sample_shape(self.level, whole)
         key = (self.level, whole)
         found = _sample_shapes.get(key)
@@ -125,7 +125,7 @@ def lined_up(values: Sequence[Any], level: int) -> list[Any]:
     """Arrays so that broadcasting them keeps the samples of a level apart."""
     ndim = 0
     for v in values:
-        if v.__class__ is ndarray or isinstance(v, ManySamples) or hasattr(v, "ndim"):
+        if type(v) is ndarray or isinstance(v, ManySamples) or hasattr(v, "ndim"):
             own: int = v.ndim
             ndim = max(ndim, own)
     return [widened(v, ndim) if isinstance(v, ManySamples) and v.level == level else v for v in values]

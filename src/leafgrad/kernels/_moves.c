@@ -1,6 +1,7 @@
 /* Copies, joins and reversed arrays: Native(name, otherwise), see native.h.
 
        copied(x)                    a copy, row by row
+       in_rows(x)                   x, if it lies row by row
        written(out, x)              out[...] = x
        joined(*arrays, dim, sizes)  one after the other along a dimension, row by row
        sizes_of_alike(arrays, dim)  the sizes along a dimension
@@ -49,6 +50,12 @@ static PyObject *copied(PyObject *const *args, Py_ssize_t given)
     copy_elements(PyArray_BYTES(x), PyArray_STRIDES(x), PyArray_BYTES(out), PyArray_STRIDES(out), PyArray_NDIM(x),
                   PyArray_DIMS(x), PyArray_ITEMSIZE(x));
     return (PyObject *)out;
+}
+
+static PyObject *in_rows(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 1 || !PyArray_CheckExact(args[0]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[0])) return NULL;
+    return Py_NewRef(args[0]);
 }
 
 /* The first and the last byte that an array has something to do with. */
@@ -278,6 +285,7 @@ static PyObject *chosen(PyObject *const *args, Py_ssize_t given)
 
 static const NativeFunction functions[] = {
     {"copied", copied},
+    {"in_rows", in_rows},
     {"in_common_order", in_common_order},
     {"written", written},
     {"joined", joined},

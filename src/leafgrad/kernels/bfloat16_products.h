@@ -1,9 +1,13 @@
 /* Products of matrices of bfloat16, with sums in float32. Included by _products.c.
 
    Processors that multiply bfloat16 do so pair by pair: sum += a0 b0 + a1 b1, for sixteen sums at once, twice as fast as
-   products of float32. OpenBLAS is built without that, so it is done here. Both matrices are first written down as such
-   pairs, in panels: those of TALL rows of a, or of WIDE columns of b, lie side by side. Then every tile of TALL x WIDE
-   sums stays in registers while a panel of each goes by. */
+   products of float32. OpenBLAS is built without that, so it is done here. The columns of b are written down as such
+   pairs, in panels: those of WIDE columns lie side by side. Every tile of TALL x WIDE sums stays in registers while TALL
+   rows of a and a panel go by. Rows are read where they are, if pairs follow each other in them; otherwise they are
+   written down as panels before.
+
+   A task is some panels of b and all rows of a. So who computes with a panel has written it: with a panel that comes
+   from the cache of another core a tile takes twice as long. */
 #ifndef LEAFGRAD_BFLOAT16_PRODUCTS_H
 #define LEAFGRAD_BFLOAT16_PRODUCTS_H
 
@@ -18,8 +22,8 @@
 typedef struct {
     Product product;
     npy_intp pairs, tall, wide; /* of a row; panels of a, of b */
-    uint32_t *a, *b;            /* their memory, matrix after matrix */
-    npy_intp chunks;            /* parts of a matrix's panels of a, each of which is a task */
+    uint32_t *a, *b;            /* their memory, matrix after matrix; that of a is NULL if its rows are read as they are */
+    npy_intp parts;             /* of the panels of b of a matrix, each of which is a task */
 } Brains;
 
 /* Pairs of a panel: `lines` rows of a or columns of b, each of `k` elements that are `along` apart. */
@@ -42,35 +46,40 @@ static void pack(const uint16_t *x, npy_intp across, npy_intp along, npy_intp li
     }
 }
 
-static void pack_panels(void *context, ptrdiff_t from, ptrdiff_t to)
+static void pack_panel(const Brains *w, int of_a, npy_intp matrix, npy_intp panel, uint32_t *out)
+{
+    const Matrix *m = of_a ? &w->product.a : &w->product.b;
+    int width = of_a ? TALL : WIDE;
+    npy_intp down = m->turned ? 1 : m->step, right = m->turned ? m->step : 1;
+    npy_intp across = of_a ? down : right, along = of_a ? right : down;
+    npy_intp first = panel * width, lines = (of_a ? m->rows : m->columns) - first;
+    pack((const uint16_t *)(m->data + matrix * m->stack) + first * across, across, along, lines < width ? lines : width,
+         w->product.a.columns, width, out);
+}
+
+static void pack_rows(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     const Brains *w = context;
     for (ptrdiff_t item = from; item < to; item++) {
-        npy_intp matrix = item / (w->tall + w->wide), panel = item % (w->tall + w->wide);
-        int of_a = panel < w->tall, width = of_a ? TALL : WIDE;
-        const Matrix *m = of_a ? &w->product.a : &w->product.b;
-        npy_intp down = m->turned ? 1 : m->step, right = m->turned ? m->step : 1, k = w->product.a.columns;
-        npy_intp across = of_a ? down : right, along = of_a ? right : down;
-        panel -= of_a ? 0 : w->tall;
-        npy_intp first = panel * width, lines = (of_a ? m->rows : m->columns) - first;
-        uint32_t *out = of_a ? w->a + (matrix * w->tall + panel) * TALL * w->pairs
-                             : w->b + (matrix * w->wide + panel) * WIDE * w->pairs;
-        pack((const uint16_t *)(m->data + matrix * m->stack) + first * across, across, along,
-             lines < width ? lines : width, k, width, out);
+        pack_panel(w, 1, item / w->tall, item % w->tall, w->a + item * TALL * w->pairs);
     }
 }
 
+/* Pairs of a row are `along` bytes apart, and rows `across` bytes. */
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"))) static void
-tile(const uint32_t *a, const uint32_t *b, npy_intp pairs, float *c, npy_intp step, npy_intp rows, npy_intp columns)
+tile(const char *a, npy_intp across, npy_intp along, const uint32_t *b, npy_intp pairs, float *c, npy_intp step,
+     npy_intp rows, npy_intp columns)
 {
     __m512 left[TALL], right[TALL];
 #pragma GCC unroll 12
     for (int row = 0; row < TALL; row++) left[row] = right[row] = _mm512_setzero_ps();
-    for (npy_intp pair = 0; pair < pairs; pair++, a += TALL, b += WIDE) {
+    for (npy_intp pair = 0; pair < pairs; pair++, a += along, b += WIDE) {
         __m512bh first = (__m512bh)_mm512_loadu_si512(b), second = (__m512bh)_mm512_loadu_si512(b + 16);
 #pragma GCC unroll 12
         for (int row = 0; row < TALL; row++) {
-            __m512bh one = (__m512bh)_mm512_set1_epi32((int)a[row]);
+            int two;
+            memcpy(&two, a + row * across, sizeof two);
+            __m512bh one = (__m512bh)_mm512_set1_epi32(two);
             left[row] = _mm512_dpbf16_ps(left[row], one, first);
             right[row] = _mm512_dpbf16_ps(right[row], one, second);
         }
@@ -86,46 +95,71 @@ tile(const uint32_t *a, const uint32_t *b, npy_intp pairs, float *c, npy_intp st
     }
 }
 
+/* Columns from `left` to `right` of what is above the diagonal, as rows below it, by squares that fit into the cache. */
+static void mirror_columns(float *c, npy_intp size, npy_intp left, npy_intp right)
+{
+    for (npy_intp top = 0; top < right; top += MIRRORED) {
+        npy_intp bottom = right - top < MIRRORED ? right : top + MIRRORED;
+        for (npy_intp column = left > top ? left : top; column < right; column++) {
+            npy_intp end = bottom < column ? bottom : column;
+            for (npy_intp row = top; row < end; row++) c[column * size + row] = c[row * size + column];
+        }
+    }
+}
+
+/* One row of tiles: TALL rows of a, or those that are left, and panels of b from `start` to `end`. */
+static void multiply_rows(const Brains *w, npy_intp matrix, npy_intp panel, npy_intp start, npy_intp end)
+{
+    const Matrix *a = &w->product.a, *c = &w->product.c;
+    npy_intp top = panel * TALL, across = 4, along = 4 * TALL;
+    const char *rows = (char *)(w->a + (matrix * w->tall + panel) * TALL * w->pairs);
+    if (w->a == NULL) { /* the last tiles share rows with those before: beyond the matrix there is nothing to be read */
+        if (top + TALL > c->rows) top = c->rows - TALL;
+        rows = a->data + matrix * a->stack + top * a->step * 2, across = a->step * 2, along = 4;
+    }
+    float *out = (float *)(c->data + matrix * c->stack) + top * c->step;
+    for (npy_intp j = start; j < end; j++) {
+        tile(rows, across, along, w->b + (matrix * w->wide + j) * WIDE * w->pairs, w->pairs, out + j * WIDE, c->step,
+             c->rows - top, c->columns - j * WIDE);
+    }
+}
+
 static void multiply_panels(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     const Brains *w = context;
     const Matrix *c = &w->product.c;
-    npy_intp at_once = PANELS_AT_ONCE / (w->pairs * WIDE * 4) + 1;
     for (ptrdiff_t item = from; item < to; item++) {
-        npy_intp matrix = item / w->chunks, chunk = item % w->chunks;
-        npy_intp top = w->tall * chunk / w->chunks, bottom = w->tall * (chunk + 1) / w->chunks;
-        float *out = (float *)(c->data + matrix * c->stack);
-        npy_intp start = w->product.mirrored ? top * TALL / WIDE : 0;
-        for (; start < w->wide; start += at_once) {
-            npy_intp end = start + at_once < w->wide ? start + at_once : w->wide;
-            for (npy_intp i = top; i < bottom; i++) {
-                for (npy_intp j = start; j < end; j++) {
-                    if (w->product.mirrored && (j + 1) * WIDE <= i * TALL) continue;
-                    tile(w->a + (matrix * w->tall + i) * TALL * w->pairs, w->b + (matrix * w->wide + j) * WIDE * w->pairs,
-                         w->pairs, out + i * TALL * c->step + j * WIDE, c->step, c->rows - i * TALL, c->columns - j * WIDE);
-                }
-            }
+        npy_intp matrix = item / w->parts, part = item % w->parts;
+        npy_intp start = w->wide * part / w->parts, end = w->wide * (part + 1) / w->parts;
+        npy_intp right = end * WIDE < c->columns ? end * WIDE : c->columns;
+        npy_intp below = w->product.mirrored ? (right + TALL - 1) / TALL : w->tall;
+        for (npy_intp j = start; j < end; j++) {
+            pack_panel(w, 0, matrix, j, w->b + (matrix * w->wide + j) * WIDE * w->pairs);
+        }
+        for (npy_intp i = 0; i < below; i++) {
+            npy_intp first = w->product.mirrored && i * TALL / WIDE > start ? i * TALL / WIDE : start;
+            multiply_rows(w, matrix, i, first, end);
         }
         if (w->product.mirrored) {
-            mirror_float(out, c->rows, top * TALL, bottom * TALL < c->rows ? bottom * TALL : c->rows);
+            mirror_columns((float *)(c->data + matrix * c->stack), c->rows, start * WIDE, right);
         }
     }
 }
 
 static void run_brains(Brains *w, npy_intp items, double work)
 {
-    npy_intp panels = w->product.matrices * (w->tall + w->wide);
+    npy_intp panels = w->a == NULL ? 0 : w->product.matrices * w->tall;
     if (work < LET_OTHERS_RUN) {
-        pack_panels(w, 0, panels);
+        pack_rows(w, 0, panels);
         multiply_panels(w, 0, items);
         return;
     }
     Py_BEGIN_ALLOW_THREADS
     if (work < SPLIT_FROM) {
-        pack_panels(w, 0, panels);
+        pack_rows(w, 0, panels);
         multiply_panels(w, 0, items);
     } else {
-        pool_run(pack_panels, w, panels, w->pairs * TALL * 8, work >= LONG_FROM);
+        if (panels) pool_run(pack_rows, w, panels, w->pairs * TALL * 8, work >= LONG_FROM);
         pool_run(multiply_panels, w, items, (npy_intp)(work / (double)items / 8) + 1, work >= LONG_FROM);
     }
     Py_END_ALLOW_THREADS
@@ -142,19 +176,23 @@ static PyObject *half_product(PyObject *const *args, Py_ssize_t given)
     p->mirrored = is_mirrored(p);
     w.pairs = (p->a.columns + 1) / 2;
     w.tall = (p->a.rows + TALL - 1) / TALL, w.wide = (p->b.columns + WIDE - 1) / WIDE;
-    w.a = malloc((size_t)(p->matrices * w.pairs * (w.tall * TALL + w.wide * WIDE)) * sizeof(uint32_t));
-    if (w.a == NULL) return PyErr_NoMemory();
-    w.b = w.a + p->matrices * w.pairs * w.tall * TALL;
+    int as_they_are = !p->a.turned && p->a.columns % 2 == 0 && p->a.rows >= TALL;
+    npy_intp of_b = p->matrices * w.pairs * w.wide * WIDE, of_a = as_they_are ? 0 : p->matrices * w.pairs * w.tall * TALL;
+    w.b = malloc((size_t)(of_a + of_b) * sizeof(uint32_t));
+    if (w.b == NULL) return PyErr_NoMemory();
+    w.a = as_they_are ? NULL : w.b + of_b;
     PyArrayObject *out = (PyArrayObject *)PyArray_SimpleNew(PyArray_NDIM((PyArrayObject *)args[0]), shape, NPY_FLOAT);
     if (out != NULL) {
         p->c = (Matrix){PyArray_BYTES(out), p->a.rows, p->b.columns, p->b.columns, p->a.rows * p->b.columns * 4, 0};
         int threads = pool_threads();
-        w.chunks = p->matrices >= 4 * threads ? 1 : 4 * threads;
-        if (w.chunks > w.tall) w.chunks = w.tall;
+        npy_intp at_once = PANELS_AT_ONCE / (w.pairs * WIDE * 4) + 1; /* panels of a task, at most */
+        w.parts = p->matrices >= 4 * threads ? 1 : 4 * threads;
+        if (w.parts < w.wide / at_once) w.parts = w.wide / at_once;
+        if (w.parts > w.wide) w.parts = w.wide;
         double work = (double)p->matrices * (double)p->a.rows * (double)p->b.columns * (double)p->a.columns;
-        run_brains(&w, p->matrices * w.chunks, work);
+        run_brains(&w, p->matrices * w.parts, work);
     }
-    free(w.a);
+    free(w.b);
     return (PyObject *)out;
 }
 

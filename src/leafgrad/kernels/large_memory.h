@@ -5,6 +5,8 @@
    huge pages are faster as well, because the processor finds them with fewer looks into its tables: a product of four
    million elements takes half the time. A huge page needs two megabytes that begin at a multiple of that, which the
    heap of the C library has by chance only. So large arrays have regions of their own, and lie in them side by side.
+   A region begins with two megabytes of ordinary pages, for arrays of up to half a megabyte: programs that have few of
+   these take no more than they need.
 
        large_malloc(size, &touched)   pages of which the first `touched` bytes may hold something, the others are zero;
                                       NULL if the system has none to give
@@ -99,15 +101,20 @@ static char *map(size_t size) { return mmap(NULL, size, PROT_READ | PROT_WRITE, 
 
 static int add_region(size_t size)
 {
-    size_t needed = up_to(size, HUGE_PAGE) + HUGE_PAGE, whole = needed < REGION ? REGION : needed;
+    size_t needed = up_to(size, HUGE_PAGE) + 2 * HUGE_PAGE, whole = needed < REGION ? REGION : needed;
     char *mapped = map(whole);
     if (mapped == MAP_FAILED && whole > needed) mapped = map(whole = needed); /* it may be limited */
     if (mapped == MAP_FAILED) return 0;
-    madvise(mapped, whole, MADV_HUGEPAGE); /* where the system has them */
-    size_t before = -(size_t)mapped % HUGE_PAGE;
-    if (add_piece((Piece){mapped + before, whole - before, 0})) return 1;
-    munmap(mapped, whole);
-    return 0;
+    size_t before = -(size_t)mapped % HUGE_PAGE + HUGE_PAGE;
+    madvise(mapped + before, whole - before, MADV_HUGEPAGE); /* where the system has them */
+    if (!add_piece((Piece){mapped + before, whole - before, 0})) {
+        munmap(mapped, whole);
+        return 0;
+    }
+    for (int i = 1; i <= 4; i++) { /* with gaps, so that they do not become one; of all that fit the smallest is taken */
+        add_piece((Piece){mapped + before - i * HUGE_PAGE / 4, HUGE_PAGE / 4 - large.page, 0});
+    }
+    return 1;
 }
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 Native: Any = None
 try:
     from leafgrad.kernels._moves import Native
@@ -24,6 +26,12 @@ def native_move(name: str) -> Callable[[Callable[..., Any]], Any]:
 def copied(x: Any) -> Any:
     """A copy, row by row."""
     return x.copy()
+
+
+@native_move("in_rows")
+def in_rows(out: Any) -> Any:
+    """A result of NumPy, which follows the layout of its inputs, row by row in memory."""
+    return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else copied(out)
 
 
 @native_move("written")

@@ -53,12 +53,35 @@ struct Scan {
             }                                                                                                          \
             return;                                                                                                    \
         }                                                                                                              \
-        for (; rows--; x += size, out += size) {                                                                       \
-            W sum = ZERO;                                                                                              \
-            at = scan->reverse ? size - 1 : 0;                                                                         \
-            for (npy_intp i = 0; i < size; i++, at += step) out[at] = (T)(sum = STEP(sum, x[at]));                     \
-        }                                                                                                              \
+        for (; rows--; x += size, out += size) name##_row(x + at, out + at, size, step);                               \
     }
+
+#define DEFINE_ROW(name, T, W, ZERO, STEP)                                                                             \
+    static void name##_row(const T *x, T *out, npy_intp size, npy_intp step)                                           \
+    {                                                                                                                  \
+        W sum = ZERO;                                                                                                  \
+        for (npy_intp i = 0; i < size; i++, x += step, out += step) *out = (T)(sum = STEP(sum, *x));                   \
+    }
+DEFINE_ROW(running_sum_f64, double, double, 0.0, ADD)
+DEFINE_ROW(running_sum_i64, uint64_t, uint64_t, 0, ADD)
+DEFINE_ROW(running_product_f32, float, double, 1, TIMES)
+DEFINE_ROW(running_product_f64, double, double, 1, TIMES)
+DEFINE_ROW(running_product_i64, uint64_t, uint64_t, 1, TIMES)
+
+/* Four floats are added up before what came before them is added: double has the digits for any order. */
+static void running_sum_f32_row(const float *x, float *out, npy_intp size, npy_intp step)
+{
+    double sum = 0;
+    for (; size >= 4; size -= 4, x += 4 * step, out += 4 * step) {
+        double one = x[0], two = one + x[step], three = two + x[2 * step], four = three + x[3 * step];
+        out[0] = (float)(sum + one);
+        out[step] = (float)(sum + two);
+        out[2 * step] = (float)(sum + three);
+        out[3 * step] = (float)(sum += four);
+    }
+    for (; size > 0; size--, x += step, out += step) *out = (float)(sum += *x);
+}
+
 DEFINE_SCAN(running_sum_f32, float, double, 0.0, ADD)
 DEFINE_SCAN(running_sum_f64, double, double, 0.0, ADD)
 DEFINE_SCAN(running_sum_i64, uint64_t, uint64_t, 0, ADD)

@@ -70,7 +70,10 @@ def as_ints(value: Any) -> Any:
 
 
 def all_ints(values: tuple[Any, ...]) -> bool:
-    return [value.__class__ for value in values].count(int) == len(values)
+    for value in values:
+        if value.__class__ is not int:
+            return False
+    return True
 
 
 def as_number(value: Any) -> Any:

@@ -54,7 +54,7 @@ from leafgrad._core.bind import Applicable
 from leafgrad._core.op import OPTION, GradientRules, Op
 from leafgrad._core.overrides import is_reflected, methods_in_python, methods_of_operators
 from leafgrad._dtypes import FLOAT, HALF, dtype
-from leafgrad.kernels.moving import copied
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops import names
 from leafgrad.ops.autocast import autocasting
 from leafgrad.ops.public_forms import method_of
@@ -63,11 +63,6 @@ from leafgrad.return_types import named_result
 
 registry: dict[str, Operation] = {}
 UNDOCUMENTED = sys.flags.optimize > 1  # `python -OO` leaves docstrings out
-
-
-def in_rows(out: Any) -> Any:
-    """A result of NumPy, which follows the layout of its inputs, row by row in memory."""
-    return out if out.__class__ is not np.ndarray or out.flags.c_contiguous else copied(out)
 
 
 def in_row_major(plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -241,11 +241,14 @@ class LBFGS(Optimizer):
 
     def _gradient(self) -> Vector:
         """The gradients of all parameters in one row; complex numbers are pairs."""
-        rows = []
-        for p in self.param_groups[0]["params"]:
-            gradient = p.new_zeros(p.shape) if p._grad is None else p._grad
-            rows.append(as_real(gradient).reshape(-1))
-        return cat.function(rows)
+        params = self.param_groups[0]["params"]
+        gradients = [p.new_zeros(p.shape) if p._grad is None else p._grad for p in params]
+        arrays = [g.array for g in gradients]
+        kinds = {(a.__class__, a.dtype) for a in arrays}
+        if len(kinds) == 1 and kinds <= USUAL:  # without a view of each: a third of the time of a step for many of them
+            rows = [a.reshape(-1) for a in arrays]
+            return wrap(execute(cat.core, rows, (0, tuple([row.size for row in rows]))))
+        return cat.function([as_real(g).reshape(-1) for g in gradients])
 
     def _move(self, t: Number, direction: Vector) -> None:
         """Go a part of the way in a direction."""
@@ -276,4 +279,7 @@ class LBFGS(Optimizer):
 
 
 def as_real(t: Any) -> Any:
-    return view_as_real.function(t) if t.is_complex() else t
+    return view_as_real.function(t) if t.array.dtype.kind == "c" else t
+
+
+USUAL = {(np.ndarray, np.dtype(kind)) for kind in (np.float32, np.float64)}

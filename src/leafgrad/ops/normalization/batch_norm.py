@@ -23,6 +23,7 @@ from leafgrad.ops.normalization.standardize import (
     gradients_by_known,
     gradients_of_factors,
     in_layout,
+    layout_by,
     reciprocal_deviation,
     scaled,
     scaled_channels,
@@ -91,7 +92,7 @@ def channels_of(shape: tuple[int, ...]) -> Layout:
     """Numbers of a channel share a mean and a variance."""
     channels = shape[1]
     form = (shape[0], channels, math.prod(shape[2:]))
-    return Layout(form, (0, 2), (1, channels, 1), (channels,))
+    return layout_by(form, (0, 2), (1, channels, 1), (channels,))
 
 
 @op

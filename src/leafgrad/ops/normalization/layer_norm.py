@@ -16,7 +16,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, float32, from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
 from leafgrad.ops.conv.layout import in_format_of
-from leafgrad.ops.normalization.standardize import Layout, Normalization, check_dtypes, standardize
+from leafgrad.ops.normalization.standardize import Layout, Normalization, check_dtypes, layout_by, standardize
 from leafgrad.ops.reduce.common import F32, F64, is_half, refused
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
@@ -71,7 +71,7 @@ def counted_in_groups(node: Any) -> tuple[int, ...]:
 def layout_of_rows(own: tuple[int, ...], shape: tuple[int, ...]) -> Layout:
     """A matrix whose rows are what is normalized over."""
     columns = math.prod(shape)
-    return Layout((math.prod(own[: len(own) - len(shape)]), columns), (1,), (1, columns), shape)
+    return layout_by((math.prod(own[: len(own) - len(shape)]), columns), (1,), (1, columns), shape)
 
 
 def check_shapes(
@@ -157,7 +157,7 @@ class group_norm(Normalization):
 def layout_of_groups(own: tuple[int, ...], groups: int) -> Layout:
     batch, channels, *rest = own
     each = channels // groups
-    return Layout((batch, groups, each, math.prod(rest)), (2, 3), (1, groups, each, 1), (channels,))
+    return layout_by((batch, groups, each, math.prod(rest)), (2, 3), (1, groups, each, 1), (channels,))
 
 
 WITHOUT_WEIGHT = "MulBackward0(input, RsqrtBackward0(AddBackward1(MeanBackward1(PowBackward0(input)))))"

@@ -21,7 +21,7 @@ from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, F64, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
-from leafgrad.ops.registry import Family
+from leafgrad.ops.registry import Family, in_rows
 
 A = Any  # an array, or a tensor under create_graph
 
@@ -33,16 +33,14 @@ class Layout(NamedTuple):
     over: Dims  # the dimensions in which numbers share a mean and a variance
     factors: Dims  # the shape of weight and bias there
     shape: Dims  # their own shape
+    of_rows: bool  # is it a matrix whose rows are standardized, with a factor for each column?
+    of_channels: bool  # are numbers that follow each other in memory, several at least, in a channel with one factor?
 
-    @property
-    def of_rows(self) -> bool:
-        """Is it a matrix whose rows are standardized, with a factor for each column?"""
-        return self.over == (1,) and self.factors == (1, self.form[1])
 
-    @property
-    def of_channels(self) -> bool:
-        """Are numbers that follow each other in memory, several at least, in one channel, which has one factor?"""
-        return self.factors[-1] == 1 and len(self.form) - 1 in self.over and self.form[-1] > 3
+def layout_by(form: Dims, over: Dims, factors: Dims, shape: Dims) -> Layout:
+    of_rows = over == (1,) and factors == (1, form[1])
+    of_channels = factors[-1] == 1 and len(form) - 1 in over and form[-1] > 3
+    return Layout(form, over, factors, shape, of_rows, of_channels)
 
 
 class Normalization(Family, family=True):
@@ -52,7 +50,6 @@ class Normalization(Family, family=True):
     options = ("layout", "eps")
     finds: Any = "statistics"  # the means, one divided by the standard deviations, and the variances
     method = False
-    row_major = True
     saved_as = {"input": "input", "layout": "", "statistics": ""}
 
     @staticmethod
@@ -127,7 +124,7 @@ def of_rows(x: Any, weight: Any, bias: Any, layout: Layout, eps: float) -> tuple
         ones = np.ones(columns, rows.dtype) if weight is None else weight.reshape(-1)
         zeros = np.zeros(columns, rows.dtype) if bias is None else bias.reshape(-1)
         found = fused.layer_norm(rows, ones, zeros, eps)
-    return found[0] if rows is x else as_before(found[0], x), found[1:]
+    return in_rows(found[0]) if rows is x else in_rows(as_before(found[0], x)), found[1:]
 
 
 def plainly(x: A, weight: A, bias: A, layout: Layout, eps: float) -> tuple[A, ...]:
@@ -255,8 +252,12 @@ def standardize(operation: Any, tensors: tuple[Any, ...], layout: Layout, eps: f
 def check_dtypes(input: TensorBase, kernel: str, *parameters: TensorBase | None) -> None:
     """Inputs are floats; parameters have the same dtype, or are single where the input is half."""
     kind = input.array.dtype
-    if (kind is F32 or kind is F64) and all([p is None or p.array.dtype is kind for p in parameters]):
-        return
+    if kind is F32 or kind is F64:
+        for each in parameters:
+            if each is not None and each.array.dtype is not kind:
+                break
+        else:
+            return
     given = [p.array.dtype for p in parameters if p is not None]
     if not given or given[0] == kind:
         if kind.kind in "biuc":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
-from leafgrad._core.thread_state import silence_numpy, state
+from leafgrad._core.thread_state import state
 from leafgrad._dtypes import bool_, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import native_reduction
@@ -73,11 +74,12 @@ class Total(Reduction, family=True):
             input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
         ) -> Tensor:
             x = input.array
-            if dtype is not None or x.dtype.kind in "biu":
+            kind = x.dtype
+            if dtype is not None or not (kind is F32 or kind is F64 or kind.kind not in "biu"):
                 wanted = dtype_of(x, dtype)
                 if wanted is bool_:  # is any of them not zero?
                     return call(input.bool(), dim, keepdim).bool()
-                if wanted is not int64 or x.dtype is not BOOLEAN:  # those are counted as they are
+                if wanted is not int64 or kind is not BOOLEAN:  # those are counted as they are
                     x = cast(x, wanted)
                 refuse_integers(input, x)
             if dim is None and not keepdim:
@@ -90,13 +92,12 @@ class Total(Reduction, family=True):
 
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
             if not options:
-                if not args:
-                    kind = input.array.dtype
-                    if kind is F32 or kind is F64:
+                kind = input.array.dtype
+                if kind is F32 or kind is F64:
+                    if not args:
                         return bind(of_all, (input,))
-                elif len(args) == 1 and args[0].__class__ is int:
-                    silence_numpy()
-                    return call(input, args[0])
+                    if len(args) == 1 and args[0].__class__ is int:
+                        return bind(core, (input,), (dims_of(args[0], input.array.ndim), False))
             # a dimension that is named, and be it None, makes another operation of it, with the same result
             if args and args[0] is None:
                 args = ((), *args[1:])
@@ -121,12 +122,19 @@ def named_dims(dim: Any, ndim: int) -> Dims:
         return (place,) if ndim else ()
     if dim is None:
         return tuple(range(ndim))
-    found = distinct_dims(dim, ndim)
+    return sorted_dims(tuple(dim), ndim)
+
+
+@functools.lru_cache(maxsize=1024)  # found anew for each call they were a third of the time of a small one
+def sorted_dims(dims: Dims, ndim: int) -> Dims:
+    found = distinct_dims(dims, ndim)
     return tuple(sorted(found)) if ndim else ()
 
 
 def dims_of(dim: Any, ndim: int) -> Dims:
     """The same for most reductions, which take an empty sequence for all dimensions."""
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return (dim + ndim,) if dim < 0 else (dim,)
     return named_dims(dim, ndim) or tuple(range(ndim))
 
 

@@ -196,9 +196,9 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
 
     def call(input: Tensor, dim: DimOrDims = (), keepdim: bool = False) -> Tensor:
         x = input.array
-        if dim.__class__ is int and x.ndim and x.size and (x.dtype is F32 or x.dtype is F64):  # the usual call at once
-            return bind(operation.core, (input,), ((one_dim(dim, x.ndim),), keepdim))
         dims = dims_of(dim, x.ndim)
+        if x.size and (x.dtype is F32 or x.dtype is F64):  # the usual call at once
+            return bind(operation.core, (input,), (dims, keepdim))
         if x.size == 0:
             if dim is None or dim == ():
                 raise _empty(name)
@@ -221,6 +221,7 @@ def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
         "node_names": ("AminmaxBackward0",),
         "options": ("dims", "keepdim"),
         "row_major": True,
+        "silent": False,
         "out": "Expected the dtype for input and out to match, but got {wanted.alias} for input's dtype and "
         "{given.alias} for out's dtype.",
         "kernel": native_reduction(name[1:])(lambda x, dims, keepdim: reduce(x, dims, None, None, keepdim)),
@@ -270,6 +271,7 @@ def _place_of_extreme(name: str, find: Callable[..., Any], best: str) -> Any:
         "__doc__": f"{name}(input, dim=None, keepdim=False): the index of the {best} element, the first of equals.",
         "options": ("dim", "keepdim"),
         "row_major": True,
+        "silent": False,
         "kernel": native_search(name)(lambda x, dim, keepdim: find(x, dim, keepdims=keepdim)),
         "call": call,
         "vmap": vmap,

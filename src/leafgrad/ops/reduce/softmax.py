@@ -31,7 +31,7 @@ from leafgrad.ops.reduce.common import (
     restore,
     total,
 )
-from leafgrad.ops.registry import Operation, op
+from leafgrad.ops.registry import Operation, in_rows, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 
@@ -91,7 +91,7 @@ def log_softmax_backward_across(g: A, out: A, dims: Dims) -> A:
 class Softmax(Reduction, family=True):
     """softmax and log_softmax."""
 
-    row_major = True
+    silent = False
     options = ("dim",)
     samples = staticmethod(
         lambda t: [S(t(3, 4), 1), S(t(3, 4), 0), S(t(2, 3, 4), -2), S(t(5), 0), S(t(), 0), S(t(0, 3), 1)]
@@ -126,7 +126,7 @@ class softmax(Softmax):
     def kernel(x: A, dim: int) -> A:
         if not x.size:
             return x.copy()
-        return fused.softmax(x) if dim == x.ndim - 1 else over_rows(fused.softmax, softmax_across, dim, x)
+        return in_rows(fused.softmax(x) if dim == x.ndim - 1 else over_rows(fused.softmax, softmax_across, dim, x))
 
     def vjp(g: A, out: A, dim: A) -> A:
         return over_rows(fused.softmax_backward, softmax_backward_across, dim, g, out)
@@ -142,7 +142,8 @@ class log_softmax(Softmax):
     def kernel(x: A, dim: int) -> A:
         if not x.size:
             return x.copy()
-        return fused.log_softmax(x) if dim == x.ndim - 1 else over_rows(fused.log_softmax, log_softmax_across, dim, x)
+        along_rows = dim == x.ndim - 1
+        return in_rows(fused.log_softmax(x) if along_rows else over_rows(fused.log_softmax, log_softmax_across, dim, x))
 
     def vjp(g: A, out: A, dim: A) -> A:
         return over_rows(fused.log_softmax_backward, log_softmax_backward_across, dim, g, out)

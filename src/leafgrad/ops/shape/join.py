@@ -89,7 +89,9 @@ class cat(Joining):
     kernel = _joined
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
-        arrays = arrays_of(tensors)
+        arrays = arrays_of_plain(tensors)
+        if len(arrays) != len(tensors):
+            arrays = arrays_of(tensors)
         if not arrays:
             raise errors.mistake(ValueError, "torch.cat(): expected a non-empty list of Tensors")
         sizes = _sizes_of_alike(arrays, dim)  # nearly always, and nothing else is to be known then
