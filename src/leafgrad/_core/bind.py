@@ -313,7 +313,7 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         edge_b = b.node or b
     if mask == 0:
         return wrap(out)
-    if out.__class__ is not ndarray:
+    if type(out) is not ndarray:
         out = asarray(out)  # a scalar: batches have dtypes of their own and do not come here
     if not recording or not op.differentiable:
         return unrecorded(op, (a, b), out)
