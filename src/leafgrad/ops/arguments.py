@@ -70,10 +70,7 @@ def as_ints(value: Any) -> Any:
 
 
 def all_ints(values: tuple[Any, ...]) -> bool:
-    for value in values:
-        if value.__class__ is not int:
-            return False
-    return True
+    return not [value for value in values if value.__class__ is not int]
 
 
 def as_number(value: Any) -> Any:
