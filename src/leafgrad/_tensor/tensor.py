@@ -258,9 +258,9 @@ class TensorMethods(Bases):
         return f"Parameter({shown})" if getattr(self, "_is_param", False) else shown
 
     def _tangent_repr(self) -> str | None:
-        """Forward mode: how a tangent is printed."""
+        """Forward mode: how a tangent is printed, a single number as a number."""
         tangents = list(autograd.forward_ad.tangents_of(self).values())
-        return repr(tangents[-1]) if tangents else None
+        return format(tangents[-1]) if tangents else None
 
     @written_in_python
     def __format__(self, spec: str) -> str:

@@ -105,6 +105,7 @@ class LBFGS(Optimizer):
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        self._params = self.param_groups[0]["params"]  # the state is that of the first of them
 
     def _start(self) -> None:
         super()._start()
