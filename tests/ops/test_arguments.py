@@ -90,3 +90,34 @@ def test_a_value_before_tensors(name: str) -> None:
     ]:
         with pytest.warns(UserWarning, match=f"This overload of {name}_? is deprecated"):
             assert call(given, 0.5, a, b).tolist() == expected
+
+
+NOT_TENSORS: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
+    ("relu", (None,), TypeError, "relu(): argument 'input' (position 1) must be Tensor, not NoneType"),
+    ("elu", ([1.0],), TypeError, "elu(): argument 'input' (position 1) must be Tensor, not list"),
+    ("dropout", ((1,),), TypeError, "dropout(): argument 'input' (position 1) must be Tensor, not tuple"),
+    ("alpha_dropout", (3,), TypeError, "alpha_dropout(): argument 'input' (position 1) must be Tensor, not int"),
+    ("kl_div", (3, torch.ones(2)), TypeError, "kl_div(): argument 'input' (position 1) must be Tensor, not int"),
+    ("kl_div", (torch.ones(2), 3), TypeError, "kl_div(): argument 'target' (position 2) must be Tensor, not int"),
+    ("cross_entropy", (torch.ones(2, 3), 1), TypeError, "cross_entropy_loss(): argument 'target' (position 2) must be"),
+    ("unfold", ("x", 2), TypeError, "im2col(): argument 'input' (position 1) must be Tensor, not str"),
+    ("mse_loss", (torch.ones(2), 2), AttributeError, "'int' object has no attribute 'size'"),
+    ("softmax", ([1.0], 0), AttributeError, "'list' object has no attribute 'softmax'"),
+    ("interpolate", (None, 4), AttributeError, "'NoneType' object has no attribute 'dim'"),
+    ("adaptive_avg_pool1d", (1, 2), TypeError, "adaptive_avg_pool1d(): argument 'input' (position 1) must be Tensor"),
+    ("adaptive_avg_pool2d", (1, 2), AttributeError, "'int' object has no attribute 'size'"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "kind", "words"), NOT_TENSORS)
+def test_functions_of_layers_refuse_what_is_no_tensor(
+    name: str, arguments: tuple[Any, ...], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        getattr(torch.nn.functional, name)(*arguments)
+    assert str(caught.value).startswith(words)
+
+
+def test_numbers_may_stand_for_targets_where_pytorch_computes_with_them() -> None:
+    assert torch.nn.functional.gaussian_nll_loss(torch.ones(2), 1, torch.ones(2)).item() == 0
+    assert torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), 1).item() > 0

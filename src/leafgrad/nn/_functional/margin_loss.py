@@ -41,7 +41,7 @@ def hinge_embedding_loss(
     return in_total(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def margin_ranking_loss(
     input1: Tensor,
@@ -191,7 +191,7 @@ def multilabel_margin_loss(
     return in_total(losses if input.ndim == 2 else losses[0], reduction)
 
 
-@overridable
+@overridable(refusal="anything")
 @declared()
 def multilabel_soft_margin_loss(
     input: Tensor,
@@ -250,7 +250,7 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[..., 
     return (margin + near - far).clamp_min(0)
 
 
-@overridable
+@overridable(refusal=".ndim")
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
