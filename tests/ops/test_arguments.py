@@ -121,3 +121,19 @@ def test_functions_of_layers_refuse_what_is_no_tensor(
 def test_numbers_may_stand_for_targets_where_pytorch_computes_with_them() -> None:
     assert torch.nn.functional.gaussian_nll_loss(torch.ones(2), 1, torch.ones(2)).item() == 0
     assert torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), 1).item() > 0
+
+
+def test_optional_tensors_are_looked_at_as_well() -> None:
+    with pytest.raises(TypeError, match=r"^cross_entropy_loss\(\): argument 'weight' \(position 3\) must be Tensor"):
+        torch.nn.functional.cross_entropy(torch.ones(1, 2), torch.tensor([1]), [1.0, 2.0])
+    with pytest.raises(TypeError, match=r"^cross_entropy_loss\(\): argument 'weight' \(position 3\) must be Tensor"):
+        torch.nn.functional.cross_entropy(torch.ones(1, 2), torch.tensor([1]), 2.0)
+
+
+def test_none_stands_for_all_dimensions_and_for_the_size_of_windows() -> None:
+    assert torch.amax(x, None).shape == x.amin(dim=None).shape == ()
+    assert x.amax(None, keepdim=True).shape == (1, 1)
+    line, plane, space = [torch.ones(1, *[4] * n) for n in (1, 2, 3)]
+    for pool, given in ((torch.max_pool1d, line), (torch.max_pool2d, plane[None]), (torch.max_pool3d, space[None])):
+        assert set(pool(given, 2, None).shape[-1:]) == {2}
+    assert torch.avg_pool1d(line, 2, None).shape == (1, 2)

@@ -113,8 +113,9 @@ def refuse_others(refusal: str, parameters: Sequence[Parameter], values: dict[st
     that takes them (`cross_entropy_loss()`), or for an attribute (`.size`) that its Python code asks for. What calls
     `anything` takes it."""
     for position, p in enumerate(parameters, 1) if refusal != "anything" else ():
-        value = values[p.name]
-        if str(p.annotation) == "Tensor" and p.default is p.empty and not isinstance(value, TensorBase):
+        value, kind = values[p.name], str(p.annotation)
+        is_refused = kind == "Tensor" or (kind == "Tensor | None" and value is not None)
+        if is_refused and not isinstance(value, TensorBase):
             if refusal.startswith("."):
                 first = f"'{type(value).__name__}' object has no attribute '{refusal[1:]}'"
                 raise mistake(AttributeError, first, ("argument", f"'{p.name}', which must be a Tensor"))

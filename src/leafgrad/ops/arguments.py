@@ -258,7 +258,7 @@ class Arguments:
             kind = kind_of(str(p.annotation))
             if position == 0 and (declaration.is_method or not (look or p.annotation == "Tensor")):
                 kind = None
-            asked = exact is not None and p.annotation == "Tensor" and p.default is p.empty
+            asked = exact is not None and p.annotation in ("Tensor", "Tensor | None")
             if kind is not None and (look or position == 0 or asked):
                 self.kinds[key] = kind
         self.rows = [row_of(p, self.kinds.get(key)) for key, p in self.parameters.items()]
