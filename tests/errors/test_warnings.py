@@ -535,6 +535,12 @@ def complex_modules() -> None:
 
 
 @case
+def numbers_without_their_history() -> None:
+    said.clear()
+    float(leaf(1))
+
+
+@case
 def modules_of_long_ago() -> None:
     torch.nn.Container(inner=torch.nn.ReLU())
 

@@ -189,6 +189,8 @@ class TensorMethods(Bases):
         value = number(array)
         if self.needs_grad:
             noted(kind_of(way), self, self.node, _getframe(2), value)
+            if state.recording and way != "int":
+                errors.warn_once(errors.HISTORY_LOST)
         return value
 
     def __float__(self) -> float:
@@ -201,7 +203,7 @@ class TensorMethods(Bases):
 
     def __int__(self) -> int:
         value = self._one_number("int")
-        return int(float(self)) if isinstance(value, complex) else int(value)
+        return int(float(self.detach())) if isinstance(value, complex) else int(value)
 
     def __complex__(self) -> complex:
         return complex(self._one_number("complex"))

@@ -124,8 +124,8 @@ class LBFGS(Optimizer):
 
         def evaluate() -> tuple[float, Vector]:
             with enable_grad():
-                value = float(closure())
-            return value, self._gradient()
+                value = closure()
+            return float(value), self._gradient()
 
         with enable_grad():
             first = closure()
