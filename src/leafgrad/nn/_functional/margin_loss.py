@@ -13,7 +13,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.loss.binary import logsigmoid
 from leafgrad.ops.loss.elementwise import in_total
-from leafgrad.ops.loss.options import checked_reduction
+from leafgrad.ops.loss.options import checked_reduction, refuse_gradient
 from leafgrad.ops.reduce.distances import pairwise_distance
 from leafgrad.ops.signature import Tensor, declared
 
@@ -74,7 +74,13 @@ def soft_margin_loss(
 ) -> Tensor:
     """soft_margin_loss(input, target, reduction='mean'): log(1 + exp(-target * input)) for targets 1 and -1."""
     reduction = checked_reduction(reduction, size_average, reduce)
-    return in_total((input * -target).exp().log1p(), reduction)
+    refuse_gradient("soft_margin_loss", target=target)
+    factors = input * -target.to(input.dtype)
+    sizes = [errors.size(t.array.shape) for t in (input, factors)]
+    if sizes[0] != sizes[1]:
+        first = f"output with shape {sizes[0]} doesn't match the broadcast shape {sizes[1]}"
+        raise errors.mistake(RuntimeError, first)
+    return in_total(factors.exp().log1p(), reduction)
 
 
 @overridable
