@@ -291,9 +291,9 @@ def alpha_dropout(input: Tensor, p: builtins.float, train: builtins.bool) -> Ten
     """elements switched off with probability p."""
 def alpha_dropout_(input: Tensor, p: builtins.float, train: builtins.bool) -> Tensor:
     """elements switched off with probability p, in place."""
-def amax(input: Tensor, dim: DimOrDims = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+def amax(input: Tensor, dim: DimOrDims | None = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """the largest element of all, or along dimensions."""
-def amin(input: Tensor, dim: DimOrDims = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
+def amin(input: Tensor, dim: DimOrDims | None = (), keepdim: builtins.bool = False, *, out: Tensor | None = None) -> Tensor:
     """the smallest element of all, or along dimensions."""
 def aminmax(input: Tensor, *, dim: Dim | None = None, keepdim: builtins.bool = False, out: tuple[Tensor, ...] | None = None) -> return_types.aminmax:
     """the smallest and the largest element, as (min, max)."""
@@ -389,7 +389,7 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 def atleast_3d(first: Tensor, second: Tensor, *more: Tensor) -> tuple[Tensor, ...]: ...
 @overload
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
-def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
     """the mean of each window."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """beta input + alpha bmm(batch1, batch2)."""
@@ -958,13 +958,13 @@ def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def max(input: Tensor, dim: Dim, keepdim: builtins.bool = False, *, out: tuple[Tensor, ...] | None = None) -> return_types.max: ...
-def max_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
     """the largest element of each window."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> tuple[Tensor, Tensor]:
+def max_pool1d_with_indices(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> tuple[Tensor, Tensor]:
     """the largest element of each window, and its index."""
-def max_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
     """the largest element of each window."""
-def max_pool3d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
+def max_pool3d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = (), padding: DimOrDims = 0, dilation: DimOrDims = 1, ceil_mode: builtins.bool = False) -> Tensor:
     """the largest element of each window."""
 def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the larger of each two elements; nan if one of them is."""

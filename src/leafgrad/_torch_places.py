@@ -17,7 +17,7 @@ PLACES = {
 }  # fmt: skip
 OTHER_PLACES = {
     "AcceleratorError": "torch", "DataParallel": "torch.nn.parallel.data_parallel",
-    "LinAlgError": "torch._C", "OutOfMemoryError": "torch", "TypedStorage": "torch.storage",
+    "_LinAlgError": "torch._C", "OutOfMemoryError": "torch", "TypedStorage": "torch.storage",
     "UntypedStorage": "torch.storage",
 }  # fmt: skip
 

@@ -155,3 +155,10 @@ def test_format_of_what_is_not_a_number() -> None:
     assert f"{torch.nn.Parameter(torch.tensor(1.0))}" == "Parameter containing:\ntensor(1., requires_grad=True)"
     with pytest.raises(ValueError, match="Unknown format code"):
         format(torch.tensor(1.0), "d")
+
+
+def test_a_tangent_that_is_a_number_is_printed_as_one() -> None:
+    forward = torch.autograd.forward_ad
+    with forward.dual_level():
+        assert repr(forward.make_dual(torch.ones(()), torch.tensor(0.5))) == "tensor(1., tangent=0.5)"
+        assert repr(forward.make_dual(torch.ones(1), torch.ones(1))) == "tensor([1.], tangent=tensor([1.]))"

@@ -476,3 +476,20 @@ def test_grad_does_only_what_is_needed() -> None:
     b.register_hook(lambda g: seen.append("b"))
     (g,) = grad((a * b).sum(), x)
     assert numbers(g) == [3.0 / 4.0] and seen == ["a"]
+
+
+def test_hooks_after_accumulation_may_return_their_tensor() -> None:
+    p = lg.zeros(2, requires_grad=True)
+    handle = p.register_post_accumulate_grad_hook(lambda p: p.add_(p.grad, alpha=-1))
+    p.backward(lg.tensor([1.0, 2.0]))
+    assert p.tolist() == [-1.0, -2.0]
+    handle.remove()
+    p.register_post_accumulate_grad_hook(lambda p: p.grad)
+    with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
+        p.backward(lg.ones(2))
+
+
+def test_singular_matrices_are_named_as_in_pytorch() -> None:
+    with pytest.raises(lg.linalg.LinAlgError) as caught:
+        lg.linalg.inv(lg.zeros(2, 2))
+    assert type(caught.value).__name__ == "_LinAlgError" and type(caught.value) is lg._C._LinAlgError

@@ -534,6 +534,22 @@ def complex_modules() -> None:
     torch.nn.Linear(1, 1).to(torch.complex64)
 
 
+@case
+def numbers_without_their_history() -> None:
+    said.clear()
+    float(leaf(1))
+
+
+@case
+def modules_of_long_ago() -> None:
+    torch.nn.Container(inner=torch.nn.ReLU())
+
+
+@case
+def places_in_what_is_not_contiguous() -> None:
+    torch.searchsorted(torch.ones(3, 2).t(), torch.ones(2, 3))
+
+
 # -- profilers --------------------------------------------------------------------------------------------------------
 
 

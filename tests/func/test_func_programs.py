@@ -192,3 +192,12 @@ def test_cross_entropy_with_other_targets_ignored_in_each_sample(
     assert close(vmap(loss)(scores, lg.tensor(targets)), lg.stack([loss(a, b) for a, b in pairs]))
     each = lg.stack([ordinary_gradient(lambda z, b=b: loss(z, b).sum(), a) for a, b in pairs])
     assert close(vmap(grad(lambda a, b: loss(a, b).sum()))(scores, lg.tensor(targets)), each)
+
+
+def test_results_of_a_map_show_the_last_operation_inside() -> None:
+    x = lg.ones(3, 2, requires_grad=True)
+    assert vmap(lg.sin)(x).grad_fn.name() == "SinBackward0"
+    assert vmap(lambda row: row.max(0).values)(x).grad_fn.name() == "MaxBackward0"
+    assert vmap(lg.sin, out_dims=1)(x).grad_fn.name() == "PermuteBackward0"
+    (inside,) = [node for node, _ in vmap(lg.sin)(x).grad_fn.next_functions]
+    assert inside.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
+import pytest
+
 import leafgrad as torch
 from leafgrad import nn
 
@@ -31,3 +35,16 @@ def test_unions() -> None:
     assert d["b"].item() == 2.0
     d |= e
     assert d["b"].item() == 3.0 and list(d) == ["a", "b", "c"]
+
+
+def test_plain_dictionaries_are_taken_in_the_order_of_their_names() -> None:
+    values = {"b": torch.ones(1), "a": torch.zeros(1)}
+    assert list(nn.ParameterDict(values)) == ["a", "b"]  # and so are parameters() and state_dict()
+    assert list(nn.ParameterDict(OrderedDict(values))) == list(nn.ParameterDict(values.items())) == ["b", "a"]
+    assert list(nn.ParameterDict(nn.ParameterDict(values.items()))) == ["b", "a"]
+
+
+def test_containers_of_long_ago() -> None:
+    with pytest.warns(FutureWarning, match=r"`nn.Container` is deprecated"):
+        container = nn.Container(a=nn.Linear(1, 2), b=None)
+    assert container.a.out_features == 2 and container.b is None

@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import re
 import warnings
 
 import pytest
@@ -308,3 +309,21 @@ def test_layers_are_found_in_the_modules_that_pytorch_has_them_in(place, name):
     assert getattr(module, name) is getattr(nn, name)
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         getattr(module, "Nothing")  # noqa: B009
+
+
+def test_wrong_calls_of_layers_name_the_layer() -> None:
+    for call, words in (
+        (lambda: nn.Conv2d(3, 16), "Conv2d.__init__() missing 1 required positional argument: 'kernel_size'"),
+        (lambda: nn.ConvTranspose1d(3), "ConvTranspose1d.__init__() missing 2 required positional arguments"),
+        (lambda: nn.ReLU(True, 1), "ReLU.__init__() takes from 1 to 2 positional arguments but 3 were given"),
+        (lambda: nn.MaxPool2d(2)(1, 2), "MaxPool2d.forward() takes 2 positional arguments but 3 were given"),
+        (lambda: nn.LSTM(1, 1)(), "LSTM.forward() missing 1 required positional argument: 'input'"),
+        (lambda: nn.LazyConv2d(1), "LazyConv2d.__init__() missing 1 required positional argument: 'kernel_size'"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(words)):
+            call()  # type: ignore[no-untyped-call]
+
+    class Own(nn.Conv2d):
+        pass
+
+    assert Own.__init__ is nn.Conv2d.__init__ and nn.LazyConv2d.forward is nn.Conv2d.forward

@@ -90,3 +90,50 @@ def test_a_value_before_tensors(name: str) -> None:
     ]:
         with pytest.warns(UserWarning, match=f"This overload of {name}_? is deprecated"):
             assert call(given, 0.5, a, b).tolist() == expected
+
+
+NOT_TENSORS: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
+    ("relu", (None,), TypeError, "relu(): argument 'input' (position 1) must be Tensor, not NoneType"),
+    ("elu", ([1.0],), TypeError, "elu(): argument 'input' (position 1) must be Tensor, not list"),
+    ("dropout", ((1,),), TypeError, "dropout(): argument 'input' (position 1) must be Tensor, not tuple"),
+    ("alpha_dropout", (3,), TypeError, "alpha_dropout(): argument 'input' (position 1) must be Tensor, not int"),
+    ("kl_div", (3, torch.ones(2)), TypeError, "kl_div(): argument 'input' (position 1) must be Tensor, not int"),
+    ("kl_div", (torch.ones(2), 3), TypeError, "kl_div(): argument 'target' (position 2) must be Tensor, not int"),
+    ("cross_entropy", (torch.ones(2, 3), 1), TypeError, "cross_entropy_loss(): argument 'target' (position 2) must be"),
+    ("unfold", ("x", 2), TypeError, "im2col(): argument 'input' (position 1) must be Tensor, not str"),
+    ("mse_loss", (torch.ones(2), 2), AttributeError, "'int' object has no attribute 'size'"),
+    ("softmax", ([1.0], 0), AttributeError, "'list' object has no attribute 'softmax'"),
+    ("interpolate", (None, 4), AttributeError, "'NoneType' object has no attribute 'dim'"),
+    ("adaptive_avg_pool1d", (1, 2), TypeError, "adaptive_avg_pool1d(): argument 'input' (position 1) must be Tensor"),
+    ("adaptive_avg_pool2d", (1, 2), AttributeError, "'int' object has no attribute 'size'"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "kind", "words"), NOT_TENSORS)
+def test_functions_of_layers_refuse_what_is_no_tensor(
+    name: str, arguments: tuple[Any, ...], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        getattr(torch.nn.functional, name)(*arguments)
+    assert str(caught.value).startswith(words)
+
+
+def test_numbers_may_stand_for_targets_where_pytorch_computes_with_them() -> None:
+    assert torch.nn.functional.gaussian_nll_loss(torch.ones(2), 1, torch.ones(2)).item() == 0
+    assert torch.nn.functional.multilabel_soft_margin_loss(torch.zeros(1, 2), 1).item() > 0
+
+
+def test_optional_tensors_are_looked_at_as_well() -> None:
+    with pytest.raises(TypeError, match=r"^cross_entropy_loss\(\): argument 'weight' \(position 3\) must be Tensor"):
+        torch.nn.functional.cross_entropy(torch.ones(1, 2), torch.tensor([1]), [1.0, 2.0])
+    with pytest.raises(TypeError, match=r"^cross_entropy_loss\(\): argument 'weight' \(position 3\) must be Tensor"):
+        torch.nn.functional.cross_entropy(torch.ones(1, 2), torch.tensor([1]), 2.0)
+
+
+def test_none_stands_for_all_dimensions_and_for_the_size_of_windows() -> None:
+    assert torch.amax(x, None).shape == x.amin(dim=None).shape == ()
+    assert x.amax(None, keepdim=True).shape == (1, 1)
+    line, plane, space = [torch.ones(1, *[4] * n) for n in (1, 2, 3)]
+    for pool, given in ((torch.max_pool1d, line), (torch.max_pool2d, plane[None]), (torch.max_pool3d, space[None])):
+        assert set(pool(given, 2, None).shape[-1:]) == {2}
+    assert torch.avg_pool1d(line, 2, None).shape == (1, 2)

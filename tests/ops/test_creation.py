@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import warnings
@@ -228,6 +229,8 @@ def test_new() -> None:
     for made in (x.new_zeros(2, 3), x.new_ones((2, 3)), x.new_full((2, 3), 4), x.new_empty(2, 3), x.new(2, 3)):
         assert made.dtype is torch.float64 and made.shape == (2, 3)
     assert x.new_tensor([1, 2]).dtype is torch.float64
+    with pytest.warns(UserWarning, match="To copy construct from a tensor"):
+        assert x.new_tensor(torch.tensor(3)).dtype is torch.float64
     assert x.new_zeros(2, dtype=torch.int64, requires_grad=False).dtype is torch.int64
     assert x.new_ones(2, requires_grad=True).requires_grad
 
@@ -410,3 +413,29 @@ def test_streams_of_memory_that_is_handed_out() -> None:
 def test_names_that_no_device_can_have(name: str) -> None:
     with pytest.raises(RuntimeError, match=r"^Invalid device string: '"):
         torch.device(name)
+
+
+def test_fractions_are_not_cut_off_where_integers_are_asked_for() -> None:
+    for data in ([torch.tensor(1.5)], [[torch.tensor([1.5])]]):
+        with pytest.raises(TypeError, match="only integer tensors of a single element can be converted to an index"):
+            torch.tensor(data, dtype=torch.int64)
+    with pytest.raises(TypeError, match=r"'numpy\.float32' object cannot be interpreted as an integer"):
+        torch.tensor([np.float32(2.5)], dtype=torch.int64)
+    assert torch.tensor([torch.tensor(2), np.int64(3), 1.5], dtype=torch.int64).tolist() == [2, 3, 1]
+
+
+def test_numbers_of_what_has_a_history_are_warned_of_once() -> None:
+    x = torch.ones((), requires_grad=True)
+    torch.set_warn_always(True)
+    try:
+        for convert in (float, complex, math.sqrt, lambda x: torch.tensor([x])):
+            with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar"):
+                convert(x)
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("error")
+            float(x)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert (int(x), x.item(), f"{x}", x.tolist(), float(x.detach())) == (1, 1.0, "1.0", 1.0, 1.0)
+    finally:
+        torch.set_warn_always(False)

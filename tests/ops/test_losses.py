@@ -262,3 +262,27 @@ def test_layout_of_losses_of_expanded_inputs() -> None:
         assert F.mse_loss(narrow, columns, reduction="none").stride() == (1, 3)
     with pytest.warns(UserWarning, match="different to the input size"):
         assert F.huber_loss(narrow, columns, reduction="none").stride() == (2, 1)
+
+
+def test_kl_div_is_for_floats() -> None:
+    ones = torch.ones(2)
+    for kind, words in ((torch.int64, "Integral"), (torch.bool, "Integral"), (torch.complex64, "Complex")):
+        for pair in ((ones, ones.to(kind)), (ones.to(kind), ones)):
+            with pytest.raises(RuntimeError, match=f"kl_div: {words} inputs not supported"):
+                F.kl_div(*pair, reduction="sum")
+
+
+def test_targets_of_soft_margin_loss_have_the_shape_of_the_input_and_no_gradient() -> None:
+    with pytest.raises(RuntimeError, match=r"output with shape \[3\] doesn't match the broadcast shape \[2, 3\]"):
+        F.soft_margin_loss(torch.ones(3), torch.ones(2, 3))
+    with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'target'"):
+        F.soft_margin_loss(torch.ones(3), torch.ones(3, requires_grad=True))
+    assert F.soft_margin_loss(torch.ones(2, 3), torch.ones(3, dtype=torch.float64)).dtype is torch.float32
+    assert F.soft_margin_loss(torch.ones(3), torch.ones(3, dtype=torch.bool)).item() == pytest.approx(0.3132617)
+
+
+def test_noise_in_bfloat16_stays_so() -> None:
+    x = torch.tensor([-1.0, 2.0, -3.0], dtype=torch.bfloat16)
+    assert F.rrelu(x, training=True).dtype is F.alpha_dropout(x, training=True).dtype is torch.bfloat16
+    with pytest.raises(NotImplementedError, match="not implemented for 'Half'"):
+        F.rrelu(x.half(), training=True)

@@ -410,3 +410,53 @@ def test_errors() -> None:
             make()
     with pytest.warns(UserWarning, match="duplicate parameters"):
         optim.SGD([p, p])
+
+
+class Counting(lg.optim.Optimizer):
+    """Somebody's own, which keeps what it likes."""
+
+    def __init__(self, params: Any) -> None:
+        super().__init__(params, {"lr": 0.1})
+
+    def step(self) -> None:  # type: ignore[override]
+        for p in self.param_groups[0]["params"]:
+            self.state[p] = {"step": 3, "moments": {"step": lg.ones(()), "first": lg.ones(1)}, "pair": (lg.ones(1), 2)}
+
+
+def test_states_of_ones_own_are_loaded_as_they_are() -> None:
+    source = Counting([lg.nn.Parameter(lg.ones(1))])
+    source.step()
+    target = Counting([lg.nn.Parameter(lg.ones(1, dtype=lg.float64))])
+    target.load_state_dict(source.state_dict())
+    state = target.state_dict()["state"][0]
+    assert type(state["step"]) is int and state["moments"]["step"].dtype is lg.float32
+    assert state["moments"]["first"].dtype is lg.float64
+    assert type(state["pair"]) is tuple and state["pair"][0].dtype is lg.float64 and state["pair"][1] == 2
+    assert target.defaults == {"lr": 0.1, "differentiable": False}  # as in PyTorch, for groups that are added later
+
+
+def test_numbers_of_steps_from_long_ago_become_tensors() -> None:
+    for kind in (lg.optim.Adam, lg.optim.Adafactor):
+        p = lg.nn.Parameter(lg.ones(2))
+        optimizer = kind([p])
+        p.grad = lg.ones(2)
+        optimizer.step()
+        saved = optimizer.state_dict()
+        saved["state"][0]["step"] = 3
+        optimizer.load_state_dict(saved)
+        assert lg.equal(optimizer.state[p]["step"], lg.tensor(3.0))
+        optimizer.step()
+
+
+def test_the_state_of_lbfgs_is_found_by_its_parameters() -> None:
+    p = lg.nn.Parameter(lg.ones(2))
+    optimizer = lg.optim.LBFGS([p], max_iter=1)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (p**4).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    assert optimizer.state[optimizer._params[0]]["n_iter"] == 1

@@ -39,6 +39,7 @@ from leafgrad.autograd.grad_mode import (
 )
 from leafgrad.autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled
 from leafgrad.autograd.grad_mode import is_view_replay_enabled as _is_view_replay_enabled
+from leafgrad.ops.linalg.matrices import _LinAlgError
 
 __all__ = [
     "DisableTorchFunction",
@@ -47,6 +48,7 @@ __all__ = [
     "DispatchKeySet",
     "_AutoDispatchBelowAutograd",
     "_ExcludeDispatchKeyGuard",
+    "_LinAlgError",
     "_TensorMeta",
     "_WeakTensorRef",
     "_add_cached_tensor",

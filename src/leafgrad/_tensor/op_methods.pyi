@@ -132,9 +132,9 @@ class OpMethods:
         """are all elements nonzero, in the tensor or along dimensions?"""
     def allclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
         """is every element close to the other?"""
-    def amax(self, dim: DimOrDims = (), keepdim: builtins.bool = False) -> Tensor:
+    def amax(self, dim: DimOrDims | None = (), keepdim: builtins.bool = False) -> Tensor:
         """the largest element of all, or along dimensions."""
-    def amin(self, dim: DimOrDims = (), keepdim: builtins.bool = False) -> Tensor:
+    def amin(self, dim: DimOrDims | None = (), keepdim: builtins.bool = False) -> Tensor:
         """the smallest element of all, or along dimensions."""
     def aminmax(self, *, dim: Dim | None = None, keepdim: builtins.bool = False) -> return_types.aminmax:
         """the smallest and the largest element, as (min, max)."""

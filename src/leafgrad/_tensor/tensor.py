@@ -189,6 +189,8 @@ class TensorMethods(Bases):
         value = number(array)
         if self.needs_grad:
             noted(kind_of(way), self, self.node, _getframe(2), value)
+            if state.recording and way != "int":
+                errors.warn_once(errors.HISTORY_LOST)
         return value
 
     def __float__(self) -> float:
@@ -201,7 +203,7 @@ class TensorMethods(Bases):
 
     def __int__(self) -> int:
         value = self._one_number("int")
-        return int(float(self)) if isinstance(value, complex) else int(value)
+        return int(float(self.detach())) if isinstance(value, complex) else int(value)
 
     def __complex__(self) -> complex:
         return complex(self._one_number("complex"))
@@ -258,9 +260,9 @@ class TensorMethods(Bases):
         return f"Parameter({shown})" if getattr(self, "_is_param", False) else shown
 
     def _tangent_repr(self) -> str | None:
-        """Forward mode: how a tangent is printed."""
+        """Forward mode: how a tangent is printed, a single number as a number."""
         tangents = list(autograd.forward_ad.tangents_of(self).values())
-        return repr(tangents[-1]) if tangents else None
+        return format(tangents[-1]) if tangents else None
 
     @written_in_python
     def __format__(self, spec: str) -> str:

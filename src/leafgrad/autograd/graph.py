@@ -129,7 +129,7 @@ def set_override_stale_capture_stream(enabled: bool) -> None:
 # -- a hook for several tensors ---------------------------------------------------------------------------------------
 
 
-class MultiHandle(RemovableHandle):
+class _MultiHandle(RemovableHandle):
     """Takes all hooks of a multi-grad hook away."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
@@ -178,7 +178,7 @@ def register_multi_grad_hook(tensors: Sequence[Any], fn: Any, *, mode: str = "al
         return lambda g: arrive(index, g)
 
     switches.leaf_hooks = True  # so that every backward pass says who it is
-    return MultiHandle([registered(on_gradient_of(t), listener(i)) for i, t in enumerate(tensors)])
+    return _MultiHandle([registered(on_gradient_of(t), listener(i)) for i, t in enumerate(tensors)])
 
 
 def reached(current: Any, places: Sequence[Any]) -> list[bool]:

@@ -176,7 +176,8 @@ class Hooks:
     def accumulated(self, leaf: Any, g: Any, create_graph: bool) -> None:
         """`.grad` of a leaf has been updated."""
         for hook in list(self.after_accumulation.values()) if g is not None else ():
-            if (returned := quietly(create_graph, hook, leaf)) is not None:
+            returned = quietly(create_graph, hook, leaf)
+            if returned is not None and returned is not leaf:  # p.add_(p.grad, alpha=-lr) is p
                 is_tensor = isinstance(returned, TensorBase)
                 raise errors.hook_returned_something(hook) if is_tensor else errors.hook_returned(hook, returned)
         for hook in list(self.after.values()):

@@ -108,6 +108,20 @@ def is_index(value: Any) -> bool:
         return False
 
 
+def refuse_others(refusal: str, parameters: Sequence[Parameter], values: dict[str, Any]) -> None:
+    """Refuse the first argument that is no tensor where one is asked for, as PyTorch does: in the name of the function
+    that takes them (`cross_entropy_loss()`), or for an attribute (`.size`) that its Python code asks for. What calls
+    `anything` takes it."""
+    for position, p in enumerate(parameters, 1) if refusal != "anything" else ():
+        value, kind = values[p.name], str(p.annotation)
+        is_refused = kind == "Tensor" or (kind == "Tensor | None" and value is not None)
+        if is_refused and not isinstance(value, TensorBase):
+            if refusal.startswith("."):
+                first = f"'{type(value).__name__}' object has no attribute '{refusal[1:]}'"
+                raise mistake(AttributeError, first, ("argument", f"'{p.name}', which must be a Tensor"))
+            raise not_a_tensor(refusal.removesuffix("()"), p.name, position, value)
+
+
 def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
     return not_taken(f"{op}(): argument '{argument}' (position {position}) must be Tensor,", "Tensor", got)
 

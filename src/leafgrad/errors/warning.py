@@ -6,6 +6,10 @@ import warnings
 
 from leafgrad.errors.naming import users_frame
 
+HISTORY_LOST = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
 said: set[str] = set()  # what is to be said once in a program
 
 

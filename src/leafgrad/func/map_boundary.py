@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.bind import bind
+from leafgrad._core.node import Node, Output
 from leafgrad._core.tensor import is_batched, links
 from leafgrad._core.views import link
+from leafgrad.autograd.composition import first_seen, visible_name
 from leafgrad.func.batched_array import BatchedArray, spread
 from leafgrad.func.level_marks import levels_of, unmarked
 from leafgrad.func.levels import Map, Trace, running
@@ -33,7 +35,7 @@ class enter_map(Family):
     that the engine knows that a map is in the graph."""
 
     options = ("dim", "level", "trace")
-    node_name = "AddBatchDimBackward0"
+    node_name = "PermuteBackward0"  # not shown
     public_name = ""
     aten = "movedim"
     jvp = "linear"
@@ -53,12 +55,15 @@ class enter_map(Family):
     samples = ValuesOnly("is part of vmap", lambda t: [S(t(3, 4), 0), S(t(3, 4), 1)], _there_and_back)
 
 
+enter_map.core.composition = ()  # PyTorch records nothing here
+
+
 @op
 class leave_map(Family):
     """leave_map(input, dim, level, size, trace): the samples of a level, `size` of them, become dimension `dim`."""
 
     options = ("dim", "level", "size", "trace")
-    node_name = "RemoveBatchDimBackward0"
+    node_name = "PermuteBackward0"
     public_name = ""
     aten = "movedim"
     jvp = "linear"
@@ -69,6 +74,13 @@ class leave_map(Family):
             return BatchedArray(leave_map.kernel(x.value, dim + 1, level, size, trace), x.level)
         samples = spread(x, level, size)
         return np.moveaxis(samples, 0, dim) if dim else samples
+
+    def composition(node: Any) -> str:
+        """PyTorch records nothing here, unless the dimension is moved: what users see is the last operation inside."""
+        last = first_seen(node.inputs[0])
+        inside = last.parent if isinstance(last, Output) else last
+        moves = node.saved[0] or not isinstance(inside, Node)
+        return f"{'PermuteBackward0' if moves else visible_name(inside)}(input)"
 
     def call(input: Any, dim: int, level: int, size: int) -> Any:
         return leave(input, dim, level, size)

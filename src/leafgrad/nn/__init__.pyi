@@ -37,6 +37,7 @@ from leafgrad.nn.modules.padding import CircularPad3d as CircularPad3d
 from leafgrad.nn.modules.padding import ConstantPad1d as ConstantPad1d
 from leafgrad.nn.modules.padding import ConstantPad2d as ConstantPad2d
 from leafgrad.nn.modules.padding import ConstantPad3d as ConstantPad3d
+from leafgrad.nn.modules.container import Container as Container
 from leafgrad.nn.modules.conv import Conv1d as Conv1d
 from leafgrad.nn.modules.conv import Conv2d as Conv2d
 from leafgrad.nn.modules.conv import Conv3d as Conv3d

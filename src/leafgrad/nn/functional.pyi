@@ -31,7 +31,7 @@ def affine_grid(theta: Tensor, size: Any, align_corners: builtins.bool | None = 
     """the grid for grid_sample that maps images of this size by theta, (n, 2, 3) or (n, 3, 4)."""
 def alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.bool = False, inplace: builtins.bool = False) -> Tensor:
     """dropout that keeps mean 0 and variance 1."""
-def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
     """the mean of each window."""
 def avg_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True, divisor_override: builtins.int | None = None) -> Tensor:
     """the mean of each window."""

@@ -180,14 +180,14 @@ def checked(
     look: bool = True,
     short: Callable[..., Any] | None = None,
     in_python: bool = False,
-    exact: bool = False,
+    exact: str | None = None,
     autocast: str | None = None,
 ) -> Any:
     """`call`, behind a look at its arguments (without `look`: at their names, at the first one, and whether one of them
     takes the call over). `silent` says that it computes before the executor is asked, when NumPy has to be silent in
     its thread already; `short` is a shorter way if none of the optional arguments is given. `in_python` says that
-    PyTorch has written the function in Python, see `overridden`; `exact`, that a wrong call is Python's affair;
-    `autocast`, in which dtype it computes in mixed precision."""
+    PyTorch has written the function in Python, see `overridden`; `exact`, that a wrong call is Python's affair, and who
+    refuses what is no tensor, see `errors.refuse_others`; `autocast`, in which dtype it computes in mixed precision."""
     space: dict[str, Any] = {"__builtins__": __builtins__}
 
     def first_call(*args: Any, **kwargs: Any) -> Any:
@@ -237,7 +237,7 @@ class Arguments:
         look: bool,
         short: Callable[..., Any] | None,
         in_python: bool,
-        exact: bool,
+        exact: str | None,
     ) -> None:
         self.function = function
         self.in_python = in_python
@@ -255,13 +255,14 @@ class Arguments:
             kind = kind_of(str(p.annotation))
             if position == 0 and (declaration.is_method or not (look or p.annotation == "Tensor")):
                 kind = None
-            if kind is not None and (look or position == 0):
+            asked = exact is not None and p.annotation in ("Tensor", "Tensor | None")
+            if kind is not None and (look or position == 0 or asked):
                 self.kinds[key] = kind
         self.rows = [row_of(p, self.kinds.get(key)) for key, p in self.parameters.items()]
         self.positional = [p for p in self.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
         self.keywords = [p for p in self.parameters.values() if p.kind is p.KEYWORD_ONLY]
         self.defaults: Any = tuple([MISSING if p.default is p.empty else p.default for p in self.positional])
-        if exact:
+        if exact is not None:
             self.defaults = tuple([default for default in self.defaults if default is not MISSING])
         self.keyword_defaults = {p.name: MISSING if p.default is p.empty else p.default for p in self.keywords}
         if declaration.has_out:
@@ -296,7 +297,7 @@ class Arguments:
             lines += ["        try:", f"            {returned}", "        except TakesOver:", "            pass"]
         else:
             lines += [f"        {returned}"]
-        lines += [f"    return unusual({{{by_name}}}, {'(), {}' if self.exact else 'rest, others'})"]
+        lines += [f"    return unusual({{{by_name}}}, {'rest, others' if self.exact is None else '(), {}'})"]
         owner = "Tensor." if self.declaration.is_method else ""
         file = __file__.replace("arguments.py", f"<arguments of {owner}{self.name}>")
         text = "\n".join(lines) + "\n"
@@ -310,7 +311,7 @@ class Arguments:
 
     def parameter_list(self, first: list[str], further: list[str]) -> tuple[list[str], list[str]]:
         """The parameters of the function, and the conditions on those that take what else is given."""
-        if not self.exact:
+        if self.exact is None:
             others = ["*rest", *[f"{key}=0" for key in further], "**others"]
             return [*[f"{key}=0" for key in first], *others], ["not rest", "not others"]
         required = len(first) - len(self.defaults)
@@ -336,9 +337,10 @@ class Arguments:
         result = self.overridden(values, rest, others)
         if result is not UNCHANGED:
             return result
-        if self.exact:
-            by_position = [values[p.name] for p in self.positional]
-            return self.call(*by_position, **{p.name: values[p.name] for p in self.keywords})
+        if self.exact is not None:
+            errors.refuse_others(self.exact or f"{self.name}()", self.positional[self.declaration.is_method :], values)
+            first = [values[p.name] for p in self.positional]
+            return self.call(*first, **{p.name: values[p.name] for p in self.keywords})
         out = values.pop("out") if self.declaration.has_out else None
         named = {name: values[name] for name, p in self.parameters.items() if not is_default(p, values[name])}
         renamed = {OTHER_NAMES.get(key, key): value for key, value in others.items()}
@@ -402,12 +404,10 @@ class Arguments:
     ) -> tuple[list[Any], dict[str, Any]]:
         """The arguments as they were given, by position and by name, without the tensor of a method."""
         is_method = self.declaration.is_method
-        given = [p for p in self.parameters.values() if p.name in named or not is_default(p, values[p.name])][
-            is_method:
-        ]
+        parameters = list(self.parameters.values())[is_method:]
+        given = [p for p in parameters if p.name in named or not is_default(p, values[p.name])]
         by_name = {p.name: values[p.name] for p in given if p.name in named or p.kind is p.KEYWORD_ONLY}
-        if values.get("out") is not None:
-            by_name["out"] = values["out"]
+        by_name |= {} if values.get("out") is None else {"out": values["out"]}
         last = max([i for i, p in enumerate(self.positional) if p in given and p.name not in by_name], default=-1)
         last = len(self.positional) if rest else last
         by_position = [values[p.name] for p in self.positional[is_method : last + 1]]

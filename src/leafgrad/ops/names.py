@@ -362,7 +362,7 @@ PLACES: dict[str, dict[str, str]] = {  # the same for namespaces
             "BatchNorm1d BatchNorm2d BatchNorm3d LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d SyncBatchNorm "
         ),
         "nn.modules.channelshuffle": "ChannelShuffle",
-        "nn.modules.container": "DataParallel ModuleDict ModuleList Sequential",
+        "nn.modules.container": "Container DataParallel ModuleDict ModuleList Sequential",
         "nn.modules.conv": (
             "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LazyConv1d LazyConv2d LazyConv3d "
             "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "

@@ -30,7 +30,7 @@ def method_of(entry: Any, name: str = "") -> Any:
         return checked(name or entry.name, entry.uncast, declaration, entry.silent, autocast=entry.autocast)
     # an alias that looks at its arguments itself is taken over by its own name
     if entry.checked is False and name and name != entry.name and can_be_checked(entry):
-        return checked(name, entry.call, declaration, look=False, exact=True)
+        return checked(name, entry.call, declaration, look=False, exact="")
     return twin(entry.call, declaration)
 
 
@@ -44,7 +44,7 @@ def method_form(name: str, method: Any, forms: tuple[str, ...] = ()) -> Any:
     others = [kind for key, kind in method.__annotations__.items() if key not in ("self", "return")]
     asks = "method_overridden" in method.__code__.co_names  # by itself
     if not asks and any(["Tensor" in str(kind) for kind in others]):
-        return checked(name, method, declaration, look=False, exact=True)
+        return checked(name, method, declaration, look=False, exact="")
     return twin(method, declaration)
 
 
@@ -89,13 +89,13 @@ def of_a_tensor(name: str, method: Any, declaration: Declaration) -> Any:
     return function
 
 
-def overridable_function(function: Any, in_python: bool = False, short: Any = None) -> Any:
+def overridable_function(function: Any, in_python: bool = False, short: Any = None, refusal: str = "") -> Any:
     """A public function that looks at its arguments itself, behind the question whether one of them takes the call
-    over."""
+    over. `refusal` says who refuses what is no tensor, see `errors.refuse_others`."""
     declaration = declaration_of(function)
     if not function.__code__.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
         return checked(
-            function.__name__, function, declaration, look=False, short=short, in_python=in_python, exact=True
+            function.__name__, function, declaration, look=False, short=short, in_python=in_python, exact=refusal
         )
 
     @functools.cache

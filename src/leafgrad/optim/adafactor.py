@@ -29,6 +29,7 @@ from leafgrad.ops.registry import op
 from leafgrad.optim.functional import as_function
 from leafgrad.optim.matrix import MatrixOptimizer, PartOfAStep
 from leafgrad.optim.optimizer import Group, Params
+from leafgrad.optim.states import count_in_tensors
 from leafgrad.optim.update import steps
 
 Array = Any
@@ -162,6 +163,10 @@ class Adafactor(MatrixOptimizer):
             "maximize": maximize,
         }  # fmt: skip
         super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        count_in_tensors(self.state)
 
     def _first(self, name: str, p: Any, group: Group) -> Any:
         g = p._grad

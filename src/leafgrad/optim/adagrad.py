@@ -12,8 +12,9 @@ from leafgrad.kernels.language import Number, Updated, Vector, elementwise, sqrt
 from leafgrad.nn.parameter import is_lazy, uninitialized_in
 from leafgrad.ops.registry import op
 from leafgrad.optim.functional import as_function
-from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for, step_counter
+from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options
 from leafgrad.optim.sparse_adam import values_at_places
+from leafgrad.optim.states import full_for, step_counter
 from leafgrad.optim.update import Update, in_place, steps
 
 

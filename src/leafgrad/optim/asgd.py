@@ -8,7 +8,8 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, copied, elementwise
 from leafgrad.ops.registry import op
 from leafgrad.optim.functional import as_function
-from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options, step_counter, zeros_for
+from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options
+from leafgrad.optim.states import step_counter, zeros_for
 from leafgrad.optim.update import Update, in_place, steps
 
 

@@ -105,6 +105,7 @@ class LBFGS(Optimizer):
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        self._params = self.param_groups[0]["params"]  # the state is that of the first of them
 
     def _start(self) -> None:
         super()._start()
@@ -123,8 +124,8 @@ class LBFGS(Optimizer):
 
         def evaluate() -> tuple[float, Vector]:
             with enable_grad():
-                value = float(closure())
-            return value, self._gradient()
+                value = closure()
+            return float(value), self._gradient()
 
         with enable_grad():
             first = closure()

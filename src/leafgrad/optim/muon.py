@@ -7,7 +7,8 @@ from typing import Any
 
 from leafgrad.ops.shape.join import stack
 from leafgrad.optim.matrix import MatrixOptimizer
-from leafgrad.optim.optimizer import Group, Params, zeros_for
+from leafgrad.optim.optimizer import Group, Params
+from leafgrad.optim.states import zeros_for
 
 AT_ONCE = 262144  # elements of a stack
 

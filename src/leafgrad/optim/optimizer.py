@@ -17,14 +17,12 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, TypeVar
 
-import numpy as np
-
-from leafgrad import _dtypes, errors
+from leafgrad import errors
 from leafgrad._core import origin
 from leafgrad._core.bind import execute
 from leafgrad._core.events import ZERO_GRAD, noted_again
 from leafgrad._core.modes import about_to_change, call_in_modes, switches
-from leafgrad._core.tensor import TensorBase, constant, links, wrap
+from leafgrad._core.tensor import TensorBase, constant, links
 from leafgrad._core.thread_state import shared_modes
 from leafgrad._core.thread_state import state as thread
 from leafgrad._settings import typename
@@ -42,14 +40,11 @@ from leafgrad.optim.hooks import (
 from leafgrad.optim.hooks import (
     register_optimizer_step_pre_hook as register_optimizer_step_pre_hook,
 )
+from leafgrad.optim.states import YOUNGER_OPTIONS, State, count_in_tensors, loaded, step_counter, zeros_for
 
 Array = Any
 Group = dict[str, Any]
-State = dict[str, Any]
 Params = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Group]
-
-_f32: Any = np.dtype(np.float32)
-_f64: Any = np.dtype(np.float64)
 
 _getframe = sys._getframe
 
@@ -399,6 +394,7 @@ class Optimizer(Hooked):
         self.__dict__.update(state)
         if "_stepped" not in self.__dict__:
             self._start()
+        self.defaults.setdefault("differentiable", False)
         if self._update is None:
             return
         known = signature(type(self)).parameters
@@ -406,9 +402,7 @@ class Optimizer(Hooked):
         for group in self.param_groups:
             for name, default in younger.items():
                 group.setdefault(name, default)
-        for values in self.state.values():
-            if isinstance(values.get("step"), (int, float)):
-                values["step"] = step_counter(float(values["step"]))
+        count_in_tensors(self.state)
 
     # -- printing -----------------------------------------------------------------------------------------------------
 
@@ -421,13 +415,6 @@ class Optimizer(Hooked):
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
-
-
-# What optimisers that were saved long ago do not know of, and what it was then.
-YOUNGER_OPTIONS = {
-    "amsgrad": False, "capturable": False, "centered": False, "differentiable": False, "foreach": None, "fused": None,
-    "maximize": False, "momentum": 0, "nesterov": False,
-}  # fmt: skip
 
 
 def refuse_contradictions(group: Group) -> None:
@@ -451,34 +438,6 @@ def refuse_to_step(optimizer: Optimizer, group: Group) -> None:
             f"If capturable=True, {what} must be on supported devices: {devices}.",
             fix="capturable=False   # it is about CUDA graphs, and leafgrad computes on the CPU",
         )
-
-
-def loaded(name: str, value: Any, p: Any) -> Any:
-    """A value of a loaded state as the parameter needs it: in its dtype, except for the number of the step."""
-    if name == "step":
-        return value if isinstance(value, TensorBase) else step_counter(float(value))
-    if isinstance(value, TensorBase):
-        return value.to(dtype=p.dtype) if p.is_floating_point() else value  # type: ignore[attr-defined]
-    if isinstance(value, list):
-        return [loaded(name, entry, p) for entry in value]
-    return value
-
-
-def step_counter(count: float = 0.0) -> Any:
-    """How many steps a parameter has had: a tensor, as in PyTorch."""
-    kind = _f64 if _dtypes.get_default_dtype() is _dtypes.float64 else _f32
-    return wrap(np.array(count, kind))
-
-
-def zeros_for(p: Any) -> Any:
-    """A tensor of zeros with the shape, dtype and memory layout of a parameter."""
-    return wrap(np.zeros_like(p.array))
-
-
-def full_for(p: Any, value: Any) -> Any:
-    """The same with a number in place of zero; complex numbers are pairs of it."""
-    number = float(value)
-    return wrap(np.full_like(p.array, complex(number, number) if p.array.dtype.kind == "c" else number))
 
 
 def check_betas(betas: Any) -> None:

@@ -8,7 +8,8 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.kernels.language import Number, Pair, Updated, Vector, elementwise, maximum, minimum, sign
 from leafgrad.ops.registry import op
 from leafgrad.optim.functional import as_function
-from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options, full_for
+from leafgrad.optim.optimizer import Group, Optimizer, Params, check_options
+from leafgrad.optim.states import full_for
 from leafgrad.optim.update import Update, in_place, steps
 
 LARGE = 1e38  # larger than any gradient, and a float32

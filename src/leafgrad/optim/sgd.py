@@ -9,7 +9,8 @@ from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.kernels.language import Number, Updated, Vector, copied, detached, elementwise
 from leafgrad.ops.registry import op
 from leafgrad.optim.functional import as_function
-from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options, zeros_for
+from leafgrad.optim.optimizer import Group, Optimizer, Params, State, check_options
+from leafgrad.optim.states import zeros_for
 from leafgrad.optim.update import Update, in_place, steps
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.optim.matrix import MatrixOptimizer
-from leafgrad.optim.optimizer import Group, Params, zeros_for
+from leafgrad.optim.optimizer import Group, Params
+from leafgrad.optim.states import zeros_for
 
 
 class SparseAdam(MatrixOptimizer):

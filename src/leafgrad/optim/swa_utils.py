@@ -14,7 +14,8 @@ from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.kernels.fused.in_place import averaged, moved_towards, replaced
 from leafgrad.nn.modules.module import Module
 from leafgrad.optim.lr_scheduler.base import Rates, Schedule, for_each_group
-from leafgrad.optim.optimizer import Optimizer, step_counter
+from leafgrad.optim.optimizer import Optimizer
+from leafgrad.optim.states import step_counter
 
 Average = Callable[[Tensor, Tensor, Any], Tensor]
 Averages = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]

@@ -22,7 +22,7 @@ __all__ = [
     "threshold_",
 ]  # fmt: skip
 
-glu = overridable(gates.glu.function)
+glu = overridable(gates.glu.function, refusal=".dim")
 celu_ = overridable_function(activations.celu_)
 elu_ = overridable_function(activations.elu_)
 leaky_relu_ = overridable_function(activations.leaky_relu_)
@@ -164,13 +164,13 @@ def threshold(input: Tensor, threshold: Number, value: Number, inplace: bool = F
     return _applied(activations.threshold_.function, input, inplace, threshold, value)
 
 
-@overridable
+@overridable(refusal=".abs")
 def softsign(input: Tensor) -> Tensor:
     """softsign(input): x / (1 + |x|) of each element."""
     return input / (input.abs() + 1)
 
 
-@overridable
+@overridable(refusal=".tanh")
 def tanhshrink(input: Tensor) -> Tensor:
     """tanhshrink(input): x - tanh(x) of each element."""
     return input - input.tanh()
@@ -179,19 +179,19 @@ def tanhshrink(input: Tensor) -> Tensor:
 # -- along a dimension ------------------------------------------------------------------------------------------------
 
 
-@overridable
+@overridable(refusal=".softmax")
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """softmax(input, dim=None, dtype=None): exp(x) / sum(exp(x)) along `dim`."""
     return _softmax(input, implicit_dim("softmax", input, _stacklevel) if dim is None else dim, dtype)
 
 
-@overridable
+@overridable(refusal=".softmax")
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """softmin(input, dim=None, dtype=None): the softmax of -input along `dim`."""
     return _softmax(-input, implicit_dim("softmin", input, _stacklevel) if dim is None else dim, dtype)
 
 
-@overridable
+@overridable(refusal=".log_softmax")
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Dtype | None = None) -> Tensor:
     """log_softmax(input, dim=None, dtype=None): x - log(sum(exp(x))) along `dim`."""
     return _log_softmax(input, implicit_dim("log_softmax", input, _stacklevel) if dim is None else dim, dtype)
@@ -221,7 +221,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     return one_hot - soft.detach() + soft
 
 
-@overridable
+@overridable(refusal=".norm")
 def normalize(
     input: Tensor, p: float = 2.0, dim: int | tuple[int, ...] = 1, eps: float = 1e-12, out: Tensor | None = None
 ) -> Tensor:

@@ -59,7 +59,7 @@ def _warn_of_dimensions(name: str, ndim: int, spatial: int) -> None:
         )
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout1d(input, p=0.5, training=True, inplace=False): dropout of the channels of (N, C, L) or (C, L)."""
@@ -74,7 +74,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return drop(input) if input.ndim == 3 else _of_one_sample(input, inplace, drop)
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout2d(input, p=0.5, training=True, inplace=False): dropout of the channels of (N, C, H, W)."""
@@ -90,7 +90,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _dropped(input, p, inplace, features=True) if training else input
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout3d(input, p=0.5, training=True, inplace=False): dropout of the channels of (N, C, D, H, W) or

@@ -43,6 +43,11 @@ def kl_div(
         )
     by_sample = reduction == "batchmean"
     reduction = checked_reduction("sum" if by_sample else reduction)
+    kinds = input.array.dtype.kind + target.array.dtype.kind
+    if "c" in kinds:
+        raise errors.mistake(RuntimeError, "kl_div: Complex inputs not supported.")
+    if not {*"biu"}.isdisjoint(kinds):
+        raise errors.mistake(RuntimeError, "kl_div: Integral inputs not supported.")
     losses = target.exp() * (target - input) if log_target else target.xlogy(target) - target * input
     total = in_total(losses, reduction)
     return total / input.shape[0] if by_sample and input.ndim != 0 else total
@@ -70,7 +75,7 @@ def poisson_nll_loss(
     return in_total(losses, reduction)
 
 
-@overridable
+@overridable(refusal="anything")
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:

@@ -19,16 +19,16 @@ __all__ = [
     "linear_cross_entropy", "mse_loss", "nll_loss", "smooth_l1_loss",
 ]  # fmt: skip
 
-mse_loss = overridable(distances.mse_loss.function)
-smooth_l1_loss = overridable(distances.smooth_l1_loss.function)
-huber_loss = overridable(distances.huber_loss.function)
-nll_loss = overridable(classification.nll_loss.function)
-cross_entropy = overridable(classification.cross_entropy.function)
-binary_cross_entropy = overridable(binary.binary_cross_entropy.function)
-binary_cross_entropy_with_logits = overridable(binary.binary_cross_entropy_with_logits.function)
+mse_loss = overridable(distances.mse_loss.function, refusal=".size")
+smooth_l1_loss = overridable(distances.smooth_l1_loss.function, refusal=".size")
+huber_loss = overridable(distances.huber_loss.function, refusal=".size")
+nll_loss = overridable(classification.nll_loss.function, refusal="nll_loss_nd()")
+cross_entropy = overridable(classification.cross_entropy.function, refusal="cross_entropy_loss()")
+binary_cross_entropy = overridable(binary.binary_cross_entropy.function, refusal=".size")
+binary_cross_entropy_with_logits = overridable(binary.binary_cross_entropy_with_logits.function, refusal=".size")
 
 
-@overridable
+@overridable(refusal=".size")
 @declared()
 def l1_loss(
     input: Tensor,

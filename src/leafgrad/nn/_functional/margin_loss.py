@@ -13,7 +13,7 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.loss.binary import logsigmoid
 from leafgrad.ops.loss.elementwise import in_total
-from leafgrad.ops.loss.options import checked_reduction
+from leafgrad.ops.loss.options import checked_reduction, refuse_gradient
 from leafgrad.ops.reduce.distances import pairwise_distance
 from leafgrad.ops.signature import Tensor, declared
 
@@ -41,7 +41,7 @@ def hinge_embedding_loss(
     return in_total(apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0), reduction)
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def margin_ranking_loss(
     input1: Tensor,
@@ -74,7 +74,13 @@ def soft_margin_loss(
 ) -> Tensor:
     """soft_margin_loss(input, target, reduction='mean'): log(1 + exp(-target * input)) for targets 1 and -1."""
     reduction = checked_reduction(reduction, size_average, reduce)
-    return in_total((input * -target).exp().log1p(), reduction)
+    refuse_gradient("soft_margin_loss", target=target)
+    factors = input * -target.to(input.dtype)
+    sizes = [errors.size(t.array.shape) for t in (input, factors)]
+    if sizes[0] != sizes[1]:
+        first = f"output with shape {sizes[0]} doesn't match the broadcast shape {sizes[1]}"
+        raise errors.mistake(RuntimeError, first)
+    return in_total(factors.exp().log1p(), reduction)
 
 
 @overridable
@@ -191,7 +197,7 @@ def multilabel_margin_loss(
     return in_total(losses if input.ndim == 2 else losses[0], reduction)
 
 
-@overridable
+@overridable(refusal="anything")
 @declared()
 def multilabel_soft_margin_loss(
     input: Tensor,
@@ -250,7 +256,7 @@ def _triplet(anchor: Any, positive: Any, negative: Any, distance: Callable[..., 
     return (margin + near - far).clamp_min(0)
 
 
-@overridable
+@overridable(refusal=".ndim")
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,

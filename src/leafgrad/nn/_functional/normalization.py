@@ -49,7 +49,7 @@ def batch_norm(
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
-@overridable
+@overridable(refusal=".size")
 @declared()
 def instance_norm(
     input: Tensor,
@@ -85,7 +85,7 @@ def layer_norm(
     return _layer_norm(input, normalized_shape, weight, bias, eps, False)
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
@@ -111,7 +111,7 @@ def rms_norm(
     return _rms_norm(input, normalized_shape, weight, eps)
 
 
-@overridable
+@overridable(refusal=".norm")
 @declared()
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """normalize(input, p=2.0, dim=1, eps=1e-12, out=None): vectors along a dimension divided by their p-norm, which

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable
+from typing import Any
 
 from leafgrad.ops.public_forms import overridable_function
 
 __all__: list[str] = []
 
-overridable = functools.partial(overridable_function, in_python=True)
+
+def overridable(function: Any = None, *, short: Any = None, refusal: str = "") -> Any:
+    """`overridable_function`; also with `refusal` alone, as a decorator."""
+    if function is None:
+        decorate: Callable[[Any], Any] = lambda found: overridable(found, short=short, refusal=refusal)
+        return decorate
+    return overridable_function(function, True, short, refusal)

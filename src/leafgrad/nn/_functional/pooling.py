@@ -24,11 +24,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def public(name: str, function: Any, documentation: str) -> Any:
-    """A function for several numbers of dimensions under one of its names."""
+def public(name: str, function: Any, documentation: str, refusal: str = "") -> Any:
+    """A function for several numbers of dimensions under one of its names. See `overridable_function`."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name}{documentation}"
-    return overridable(declared()(function))
+    return overridable(declared()(function), refusal=refusal)
 
 
 # -- the largest ------------------------------------------------------------------------------------------------------
@@ -118,8 +118,9 @@ def adaptive_max_pools_of(dims: int) -> tuple[Any, Any]:
         return both if return_indices else both[0]
 
     arguments = "(input, output_size, return_indices=False): the largest elements of as many windows"
+    by = ".size" if dims > 1 else ""
     with_indices = public(f"{name}_with_indices", pooled_with_indices, f"{arguments}, and their indices.")
-    return public(name, pooled, f"{arguments}; with return_indices, their indices as well."), with_indices
+    return public(name, pooled, f"{arguments}; with return_indices, their indices as well.", by), with_indices
 
 
 adaptive_max_pool1d, adaptive_max_pool1d_with_indices = adaptive_max_pools_of(1)
@@ -136,7 +137,7 @@ def adaptive_avg_pool_of(dims: int) -> Any:
             raise errors.mistake(RuntimeError, f"{name}: output_size must be {dims}")
         return adaptive_avg_pool.function(input, size)
 
-    return public(name, pooled, "(input, output_size): the means of as many windows.")
+    return public(name, pooled, "(input, output_size): the means of as many windows.", ".size" if dims > 1 else "")
 
 
 adaptive_avg_pool2d, adaptive_avg_pool3d = adaptive_avg_pool_of(2), adaptive_avg_pool_of(3)
@@ -195,7 +196,7 @@ def fractional_pools_of(dims: int) -> tuple[Any, Any]:
     )
     windows = arguments + "windows at random places, so many that the result has this size"
     with_indices = public(f"{name}_with_indices", pooled_with_indices, f"{windows}, and their indices.")
-    return public(name, pooled, f"{windows}; with return_indices, their indices as well."), with_indices
+    return public(name, pooled, f"{windows}; with return_indices, their indices as well.", ".dim"), with_indices
 
 
 fractional_max_pool2d, fractional_max_pool2d_with_indices = fractional_pools_of(2)
@@ -261,6 +262,7 @@ def max_unpool_of(dims: int) -> Any:
         unpooled,
         "(input, indices, kernel_size, stride=None, padding=0, output_size=None): zeros, with the elements that "
         "max_pool has found at their places.",
+        ".size",
     )
 
 
@@ -288,6 +290,7 @@ def lp_pool_of(dims: int) -> Any:
         f"lp_pool{dims}d",
         pooled,
         "(input, norm_type, kernel_size, stride=None, ceil_mode=False): the norm of each window, sum(x**p) ** (1 / p).",
+        ".pow",
     )
 
 

@@ -48,7 +48,7 @@ def output_sizes(input: Tensor, size: Any, scale_factor: Any) -> tuple[Any, Any]
     return (list(given), None) if size is not None else (None, list(given))
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def interpolate(
     input: Tensor,
@@ -105,7 +105,7 @@ def area(input: Tensor, sizes: Any, dims: int) -> Tensor:
     return pool(input, sizes)
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def upsample(
     input: Tensor,
@@ -140,7 +140,7 @@ def upsample_bilinear(input: Tensor, size: DimOrDims | None = None, scale_factor
 # -- grids ------------------------------------------------------------------------------------------------------------
 
 
-@overridable
+@overridable(refusal="grid_sampler()")
 @declared()
 def grid_sample(
     input: Tensor,
@@ -206,7 +206,7 @@ def pair(value: Any) -> Any:
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
-@overridable
+@overridable(refusal="im2col()")
 @declared()
 def unfold(
     input: Tensor,
@@ -220,7 +220,7 @@ def unfold(
     return im2col.function(input, pair(kernel_size), pair(dilation), pair(padding), pair(stride))
 
 
-@overridable
+@overridable(refusal="col2im()")
 @declared()
 def fold(
     input: Tensor,
@@ -239,7 +239,7 @@ def fold(
 # -- across channels --------------------------------------------------------------------------------------------------
 
 
-@overridable
+@overridable(refusal=".dim")
 @declared()
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0): x / (k + alpha * mean of x² over `size`

@@ -10,6 +10,7 @@ from leafgrad._missing import moved
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
+from leafgrad.nn.modules._own_names import named_by_subclass
 from leafgrad.nn.modules.linear import _Layer, uninitialized
 from leafgrad.ops.signature import Device, Dtype
 
@@ -60,6 +61,7 @@ class Tanhshrink(_Layer):
 # -- with `inplace` ---------------------------------------------------------------------------------------------------
 
 
+@named_by_subclass("__init__")
 class _InPlace(_Layer):
     """`inplace` is all that it prints, if it is set."""
 
@@ -127,6 +129,7 @@ class Hardswish(_Hard):
         return F.hardswish(input, self.inplace)
 
 
+@named_by_subclass("__init__")
 class _WithAlpha(_InPlace):
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -263,6 +266,7 @@ class Softplus(_Layer):
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
+@named_by_subclass("__init__")
 class _Shrink(_Layer):
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -314,6 +318,7 @@ class PReLU(_Layer):
 # -- along a dimension ------------------------------------------------------------------------------------------------
 
 
+@named_by_subclass("__init__")
 class _AlongDimension(_Layer):
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()

@@ -7,10 +7,25 @@ from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
 from typing import Any, Self, overload
 
+from leafgrad import errors
 from leafgrad._missing import moved
 from leafgrad.nn.modules.module import Module, indented
 
-__all__ = ["DataParallel", "ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["Container", "DataParallel", "ModuleDict", "ModuleList", "Sequential"]
+
+
+class Container(Module):
+    """Container(**modules): modules under these names. Deprecated: any module can have them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        errors.warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that "
+            "instead.",
+            FutureWarning,
+        )
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 def checked_index(index: Any, size: int) -> int:

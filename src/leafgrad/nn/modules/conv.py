@@ -11,6 +11,7 @@ from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
+from leafgrad.nn.modules._own_names import named_by_subclass
 from leafgrad.nn.modules.lazy import LazyModuleMixin
 from leafgrad.nn.modules.linear import uninitialized
 from leafgrad.nn.modules.module import Module
@@ -131,6 +132,7 @@ class _ConvNd(Module):
         return ", ".join(parts)
 
 
+@named_by_subclass("__init__", "forward")
 class _Conv(_ConvNd):
     """ConvNd, whose function is `function`."""
 
@@ -187,6 +189,7 @@ class Conv3d(_Conv):
     dims, function = 3, "conv3d"
 
 
+@named_by_subclass("__init__", "forward")
 class _ConvTransposeNd(_ConvNd):
     """ConvTransposeNd, whose function is `function`."""
 
@@ -306,6 +309,7 @@ class _LazyConv(LazyModuleMixin):
         return input.shape[-self.dims - 1]  # type: ignore[no-any-return]
 
 
+@named_by_subclass("__init__")
 class _LazyForward(_LazyConv):
     """LazyConvNd."""
 
@@ -326,6 +330,7 @@ class _LazyForward(_LazyConv):
         self._await_channels(out_channels, bias, device, dtype)
 
 
+@named_by_subclass("__init__")
 class _LazyTransposed(_LazyConv):
     """LazyConvTransposeNd."""
 

@@ -9,6 +9,7 @@ from leafgrad import errors
 from leafgrad._missing import moved
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
+from leafgrad.nn.modules._own_names import named_by_subclass
 from leafgrad.nn.modules.distance import PairwiseDistance
 from leafgrad.nn.modules.module import Module
 from leafgrad.ops.loss.options import legacy_reduction
@@ -67,6 +68,7 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
+@named_by_subclass("__init__")
 class _ClassLoss(_WeightedLoss):
     """A loss whose targets are classes, which may have weights."""
 
@@ -283,6 +285,7 @@ class HuberLoss(_Loss):
 # -- of margins -------------------------------------------------------------------------------------------------------
 
 
+@named_by_subclass("__init__")
 class _MarginLoss(_Loss):
     usual_margin = 0.0
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
+from leafgrad.nn.modules._own_names import named_by_subclass
 from leafgrad.nn.modules.linear import _Layer
 from leafgrad.nn.modules.utils import ntuple
 
@@ -19,6 +20,7 @@ __all__ = [
 Sizes = int | Sequence[int]
 
 
+@named_by_subclass("__init__")
 class _Pad(_Layer):
     """Padding of the last `dims` dimensions: as much everywhere, or (left, right, top, bottom, ...)."""
 
@@ -37,6 +39,7 @@ class _Pad(_Layer):
         return f"{self.padding}"
 
 
+@named_by_subclass("__init__")
 class _ConstantPad(_Pad):
     value: Any
 
@@ -51,6 +54,7 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
+@named_by_subclass("__init__")
 class _ZeroPad(_ConstantPad):
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)

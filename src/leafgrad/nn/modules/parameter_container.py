@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from leafgrad._core.tensor import TensorBase
@@ -179,7 +179,10 @@ class ParameterDict(Module):
         return self
 
     def update(self, parameters: Any) -> None:
-        """update(parameters): add the parameters of a mapping or of pairs (name, parameter)."""
+        """update(parameters): add the parameters of a mapping or of pairs (name, parameter); those of a plain
+        dictionary in the order of their names."""
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            parameters = sorted(parameters.items())
         for key, value in named_pairs("ParameterDict", parameters):
             self[key] = value
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
+from leafgrad.nn.modules._own_names import named_by_subclass
 from leafgrad.nn.modules.linear import _Layer
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.modules.utils import ntuple
@@ -21,6 +22,7 @@ __all__ = [
 Sizes = int | Sequence[int]
 
 
+@named_by_subclass("forward")
 class _MaxPoolNd(Module):
     dims: int
 
@@ -56,6 +58,7 @@ class _MaxPoolNd(Module):
         )
 
 
+@named_by_subclass("__init__", "forward")
 class _MaxUnpoolNd(Module):
     dims: int
 
@@ -104,6 +107,7 @@ class AvgPool1d(_Layer):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
+@named_by_subclass("__init__", "forward")
 class _AvgPool(_Layer):
     dims: int
 
@@ -134,6 +138,7 @@ class _AvgPool(_Layer):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
+@named_by_subclass("__init__", "forward")
 class _FractionalMaxPool(Module):
     dims: int
 
@@ -169,6 +174,7 @@ class _FractionalMaxPool(Module):
         return getattr(F, f"fractional_max_pool{self.dims}d")(input, *options, _random_samples=self._random_samples)
 
 
+@named_by_subclass("forward")
 class _LPPoolNd(_Layer):
     dims: int
 
@@ -192,6 +198,7 @@ class _LPPoolNd(_Layer):
         )
 
 
+@named_by_subclass("forward")
 class _AdaptiveMaxPoolNd(Module):
     dims: int
 
@@ -211,6 +218,7 @@ class _AdaptiveMaxPoolNd(Module):
         return f"output_size={self.output_size}"
 
 
+@named_by_subclass("forward")
 class _AdaptiveAvgPoolNd(_Layer):
     dims: int
 

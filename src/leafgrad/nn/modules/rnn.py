@@ -10,6 +10,7 @@ from leafgrad import errors
 from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import init
+from leafgrad.nn.modules._own_names import named_by_subclass
 from leafgrad.nn.modules.linear import uninitialized
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.utils.rnn import PackedSequence
@@ -26,6 +27,7 @@ FUNCTIONS: dict[str, Any] = {
 ONLY_LSTM = "proj_size argument is only supported for LSTM, not RNN or GRU"
 
 
+@named_by_subclass("forward")
 class RNNBase(Module):
     """RNNBase(mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
     bidirectional=False, proj_size=0): what RNN, LSTM and GRU have in common. Layer k in the usual direction has the

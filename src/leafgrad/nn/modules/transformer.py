@@ -16,6 +16,7 @@ from leafgrad._dtypes import get_default_dtype
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
+from leafgrad.nn.modules._own_names import named_by_subclass
 from leafgrad.nn.modules.attention import MultiheadAttention
 from leafgrad.nn.modules.container import ModuleList
 from leafgrad.nn.modules.dropout import Dropout
@@ -37,6 +38,7 @@ Activation = str | Callable[[Any], Any]
 # -- layers -----------------------------------------------------------------------------------------------------------
 
 
+@named_by_subclass("__init__")
 class _TransformerLayer(Module):
     """What the layers of encoder and decoder have in common: one or two attentions and a feed-forward network, each
     with dropout, a shortcut around it and a LayerNorm, before it (`norm_first`) or after the shortcut."""

@@ -47,7 +47,7 @@ def max_windows_of_line(
 def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: DimOrDims,
-    stride: DimOrDims = (),
+    stride: DimOrDims | None = (),
     padding: DimOrDims = 0,
     dilation: DimOrDims = 1,
     ceil_mode: bool = False,
@@ -65,7 +65,7 @@ def max_pool1d_with_indices(
 def max_pool1d(
     input: Tensor,
     kernel_size: DimOrDims,
-    stride: DimOrDims = (),
+    stride: DimOrDims | None = (),
     padding: DimOrDims = 0,
     dilation: DimOrDims = 1,
     ceil_mode: bool = False,
@@ -85,7 +85,7 @@ def max_pool_of(dims: int, samples: Samples) -> Callable[..., Any]:
     def pool(
         input: Tensor,
         kernel_size: DimOrDims,
-        stride: DimOrDims = (),
+        stride: DimOrDims | None = (),
         padding: DimOrDims = 0,
         dilation: DimOrDims = 1,
         ceil_mode: bool = False,
@@ -103,7 +103,7 @@ def max_pool_of(dims: int, samples: Samples) -> Callable[..., Any]:
 def windows(name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> list[Ints]:
     """Where windows lie, one number for each dimension."""
     window = each_axis(name, "kernel_size", kernel_size, dims)
-    step = each_axis(name, "stride", stride, dims, window)
+    step = each_axis(name, "stride", () if stride is None else stride, dims, window)
     return [window, step, each_axis(name, "padding", padding, dims), each_axis(name, "dilation", dilation, dims)]
 
 
@@ -137,7 +137,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: DimOrDims) -> tuple[Tensor, 
 def avg_pool1d(
     input: Tensor,
     kernel_size: DimOrDims,
-    stride: DimOrDims = (),
+    stride: DimOrDims | None = (),
     padding: DimOrDims = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
@@ -163,7 +163,7 @@ def avg_pool_of(dims: int, samples: Samples) -> Callable[..., Any]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Tensor:
-        found = windows(name, dims, kernel_size, () if stride is None else stride, padding)
+        found = windows(name, dims, kernel_size, stride, padding)
         return avg_pool.function(input, *found[:3], ceil_mode, count_include_pad, divisor_override)
 
     name = pool.__name__ = pool.__qualname__ = f"avg_pool{dims}d"

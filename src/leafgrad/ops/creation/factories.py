@@ -302,7 +302,7 @@ def new_tensor(self: Tensor, data: Any, **options: Options) -> Tensor:
     """new_tensor(data, *, **options): a new leaf with a copy of data in the dtype of this tensor."""
     if isinstance(data, TensorBase):
         warn_of_copy("tensor.new_tensor(sourceTensor)")
-    own = _dtypes.from_numpy_dtype((data if isinstance(data, TensorBase) else self).array.dtype)
+    own = _dtypes.from_numpy_dtype(self.array.dtype)
     make = lambda dtype: copied(data, _dtypes.from_numpy_dtype(dtype))
     return without_history(create("new_tensor", options, make, default=lambda: own), data)
 

@@ -10,7 +10,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.events import graph_break
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import RareFields, SparseArrayBase, TensorBase, with_layout_noted, wrap
-from leafgrad._core.thread_state import silence_numpy
+from leafgrad._core.thread_state import silence_numpy, state
 from leafgrad._device import check_device, strided
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._missing import part
@@ -256,16 +256,18 @@ def inferred(data: Any) -> Dtype:
 def store(array: Any, data: Any, shape: tuple[int, ...], dim: int, kind: Dtype) -> None:
     """Put nested sequences into `array`, which has their shape."""
     if dim == len(shape):
+        whole = kind.category in (_dtypes.INTEGER, _dtypes.BOOL)
         if isinstance(data, TensorBase):
             if data.array.size != 1:
                 raise ValueError("only one element tensors can be converted to Python scalars")
-            if data.needs_grad:
-                errors.warn(
-                    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                    "Consider using tensor.detach() first."
-                )
+            if whole and data.array.dtype.kind not in "biu":
+                raise TypeError("only integer tensors of a single element can be converted to an index")
+            if data.needs_grad and state.recording:
+                errors.warn_once(errors.HISTORY_LOST)
             data = data.array.item()
         elif isinstance(data, (np.generic, np.ndarray)) and data.ndim == 0:
+            if whole and isinstance(data, np.floating) and not isinstance(data, float):
+                raise TypeError(f"'numpy.{data.dtype.name}' object cannot be interpreted as an integer")
             data = data.item()
         if not isinstance(data, (int, float, complex)):
             expected = "interpreted as an integer" if kind.category == _dtypes.INTEGER else "converted to a number"

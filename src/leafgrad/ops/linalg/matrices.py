@@ -26,10 +26,13 @@ Array = Any
 NO_HALF = {"half precision": "PyTorch has no decompositions of it either"}
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A matrix that is singular, or not positive-definite, where that must not be."""
 
     __module__ = "leafgrad.linalg"
+
+
+LinAlgError = _LinAlgError  # the public name; programs print the other one
 
 
 def samples_in_front(batch: Any, *args: Any) -> Any:

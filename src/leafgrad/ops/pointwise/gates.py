@@ -10,7 +10,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._dtypes import BOOL, COMPLEX, HALF, INTEGER, from_numpy_dtype
+from leafgrad._dtypes import BOOL, COMPLEX, HALF, INTEGER, bfloat16, from_numpy_dtype
 from leafgrad.kernels.select import choose
 from leafgrad.ops.creation.fresh import fresh, zero_like
 from leafgrad.ops.dimensions import wrap_dim
@@ -123,7 +123,7 @@ class rrelu_with_noise(Activation):
     constants = ("noise",)
     follows_layout = False
     row_major = True
-    refuses = (*REFUSED, HALF)  # in training
+    refuses = (*REFUSED, HALF)  # in training, but for bfloat16
     kernel_name = "rrelu_with_noise_out_cpu"
     samples = program(lambda torch, x: torch.rrelu(x, 0.2, 0.4, training=True))
 
@@ -152,7 +152,8 @@ def _rrelu(core: Op, input: TensorBase, lower: Any, upper: Any, training: bool) 
             raise errors.mistake(RuntimeError, f"rrelu: {name} bound must be finite, got {bound:g}")
     if lower > upper:
         raise errors.mistake(RuntimeError, "Lower bound should be less than or equal to the upper bound")
-    (rrelu_with_noise if training else leaky_relu).check(from_numpy_dtype(input.array.dtype))
+    kind = from_numpy_dtype(input.array.dtype)
+    (rrelu_with_noise if training and kind is not bfloat16 else leaky_relu).check(kind)
     if training:
         if for_samples() is not None:  # each sample would want as many numbers as it has elements up to zero
             raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")

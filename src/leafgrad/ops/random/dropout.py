@@ -67,8 +67,9 @@ def dropped(input: Any, p: float, in_place: bool, features: bool = False, alpha:
         return input.mul_(wrap(mask)) if in_place else input * wrap(mask)
     scale = 1 / math.sqrt((ALPHA**2 * p + 1) * (1 - p))
     kept = (mask != 0).astype(x.dtype)
-    shift = wrap((kept - 1) * (ALPHA * scale) + ALPHA * scale * p)
-    factor = wrap(kept * scale)
+    off = ((kept - 1) * (ALPHA * scale)).astype(x.dtype, copy=False)  # bfloat16 does not stay so by itself
+    shift = wrap((off + ALPHA * scale * p).astype(x.dtype, copy=False))
+    factor = wrap((kept * scale).astype(x.dtype, copy=False))
     return input.mul_(factor).add_(shift) if in_place else input * factor + shift
 
 

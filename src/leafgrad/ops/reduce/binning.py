@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, dtype, float32, float64, from_numpy_dtype
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.ranges import spaced
@@ -29,6 +29,8 @@ HISTOGRAM_OUT = (
     "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {wanted.cpp} and hist "
     "{given.cpp}"
 )
+
+NO_ENDS = "bins tensor should have at least 1 element, but got 0 elements in the bins tensor for dimension {}"
 
 
 # -- histograms -------------------------------------------------------------------------------------------------------
@@ -117,18 +119,20 @@ class histogram(Family):
 def check_histogram(x: A, kind: dtype, bins: Any, ends: Any, weight: Any) -> None:
     if isinstance(bins, TensorBase):
         own = from_numpy_dtype(bins.array.dtype)
-        if bins.array.ndim != 1:
-            raise errors.mistake(
-                RuntimeError,
-                f"torch.histogramdd: bins tensor should have one dimension, but got {bins.array.ndim} dimensions in "
-                "the bins tensor for dimension 0",
-            )
         if own is not kind:
             raise errors.mistake(
                 RuntimeError,
                 "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
                 f"{kind.cpp} and bins for dimension 0 with dtype {own.cpp}",
             )
+        if bins.array.ndim != 1:
+            raise errors.mistake(
+                RuntimeError,
+                f"torch.histogramdd: bins tensor should have one dimension, but got {bins.array.ndim} dimensions in "
+                "the bins tensor for dimension 0",
+            )
+        if not bins.array.size:
+            raise errors.mistake(RuntimeError, f"torch.histogramdd: {NO_ENDS.format(0)}")
     count = bins.array.size - 1 if isinstance(bins, TensorBase) else bins
     if count <= 0:
         raise errors.mistake(RuntimeError, f"torch.histogram(): bins must be > 0, but got {count} for dimension 0")
@@ -177,15 +181,18 @@ class histc(Family):
 
     def call(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
         kind = from_numpy_dtype(input.array.dtype)
-        if kind.is_complex:
-            raise not_implemented("aminmax_cpu", kind)
-        if kind.category != FLOAT:
-            raise not_implemented("histogram_cpu", kind)
         if bins <= 0:
             raise errors.mistake(RuntimeError, f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-        if min > max:  # type: ignore[operator]
-            raise errors.mistake(RuntimeError, "torch.histc: max must be larger than min")
-        return histc.record(input.array, bins, None if min == max and input.array.size else (min, max))
+        ends: Any = None if min == max and input.array.size else (min, max)
+        if kind.is_complex and ends is None:
+            raise not_implemented("aminmax_cpu", kind)
+        if ends is not None:
+            outer_edges(input.array, ends, 1, "histc: range of")
+            if min > max:  # type: ignore[operator]
+                raise errors.mistake(RuntimeError, "torch.histc: max must be larger than min")
+        if kind.category != FLOAT:
+            raise not_implemented("histogram_cpu", kind)
+        return histc.record(input.array, bins, ends)
 
     samples = lambda t: [S(t(3, 4), 3, -1, 1), S(t(20), bins=4), S(t(0), 2)]
 
@@ -277,6 +284,13 @@ def found_places(sequence: Any, input: Any, sorter: Any, right: bool, out_int32:
     kind = common_dtype(sequence, input)
     if kind.category in (BOOL, COMPLEX):
         raise not_implemented("searchsorted_out_cpu", kind)
+    for what, t in (("boundary", sequence), ("input value", values), ("sorter", sorter)):
+        if t is not None and not is_batched(t.array) and not t.array.flags.c_contiguous:
+            errors.warn_once(
+                f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to extra "
+                f"data copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor "
+                "if possible. This message will only appear once per program."
+            )
     arrays = [cast(t.array, kind) for t in (sequence, values)]
     return places.record(*arrays, sorter, right, out_int32)
 

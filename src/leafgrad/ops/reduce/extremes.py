@@ -194,7 +194,7 @@ min, min_dim = _extreme("min", min_reduce, np.ndarray.argmin, minimum, "smallest
 def _even_extreme(name: str, reduce: Any, kernel: str, best: str) -> Any:
     """amax or amin: values only, and a gradient that equals share."""
 
-    def call(input: Tensor, dim: DimOrDims = (), keepdim: bool = False) -> Tensor:
+    def call(input: Tensor, dim: DimOrDims | None = (), keepdim: bool = False) -> Tensor:
         x = input.array
         dims = dims_of(dim, x.ndim)
         if x.size and (x.dtype is F32 or x.dtype is F64):  # the usual call at once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from leafgrad import errors, return_types
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import float32, float64, from_numpy_dtype
 from leafgrad.ops.creation.ranges import spaced
-from leafgrad.ops.reduce.binning import not_implemented, outer_edges
+from leafgrad.ops.reduce.binning import NO_ENDS, not_implemented, outer_edges
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Tensor
@@ -37,7 +38,7 @@ class histogramdd(Family):
     )
 
     def kernel(x: A, weight: A, edges: Any, density: bool) -> A:
-        points = x.reshape((-1, x.shape[-1]))
+        points = x.reshape((math.prod(x.shape[:-1]), x.shape[-1])) if edges else x.reshape((0, 0))
         inside = np.ones(len(points), bool)
         shape = tuple([len(ends) - 1 for ends in edges])
         box: Any = np.zeros(len(points), np.int64)
@@ -115,6 +116,8 @@ def _check(input: Any, bins: Any, span: Any, weight: Any) -> None:
             f"bins tensor should have one dimension, but got {bins[dim].array.ndim} dimensions in the bins tensor for "
             f"dimension {dim}"
         )
+    elif by_ends and not all([ends.array.size for ends in bins]):
+        wrong = NO_ENDS.format([ends.array.size for ends in bins].index(0))
     elif weight is not None and weight.array.dtype != x.dtype:
         wrong = (
             "if weight tensor is provided, input tensor and weight tensor should have the same dtype, but got "
