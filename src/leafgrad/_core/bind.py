@@ -277,7 +277,7 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     """Apply an elementwise operation of two operands: both float32 or both float64 here, the rest elsewhere.
 
     These are the most frequent operations by far, so `bind` and `make_node` are written out for them: what is saved has
-    fixed places, (a, b, result), without a loop. That saves a third of the time on few elements, half of a comparison."""
+    fixed places, (a, b, result), without a loop. It saves a third of the time on few elements, half if compared."""
     recording = state.recording  # first of all, see execute
     x = a.array
     kind = x.dtype
