@@ -292,10 +292,9 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
         y = constant(other, kind)
     else:
         return links.mixed_binary(op, a, other)
-    if recording is not True and recording is not False:
-        return unusual_binary(op, a, b, x, y)
-    if (a.rare is not None and not is_settled_vector(a, y)) or (b.rare is not None and not is_settled_vector(b, x)):
-        return unusual_binary(op, a, b, x, y)
+    if a.rare is not None or b.rare is not None or (recording is not True and recording is not False):
+        if not (are_settled_vectors(a, x, b, y) and (recording is True or recording is False)):
+            return unusual_binary(op, a, b, x, y)
     kernel = op.kernel  # see bind
     try:
         out = kernel(x, y)
@@ -355,18 +354,24 @@ def binary(op: Op, a: TensorBase, other: Any) -> Any:
     return result
 
 
-def is_settled_vector(t: TensorBase, other: Array) -> bool:
-    """Is a tensor with rare fields a view that `binary` can take as any tensor? One that requires grad, whose history
-    is up to date, and that makes a vector with the other operand, for which there is one layout only."""
+def are_settled_vectors(a: TensorBase, x: Array, b: TensorBase, y: Array) -> bool:
+    """Can `binary` take two operands, some of which have rare fields, as any others? They are views whose history is up
+    to date and that require grad, and make a vector, for which there is one layout only."""
+    if switches.conjugated or not (is_settled(a) and is_settled(b)):
+        return False
+    first: int = x.ndim
+    second: int = y.ndim
+    return first < 2 and second < 2
+
+
+def is_settled(t: TensorBase) -> bool:
     rare = t.rare
-    if rare is None or rare.view is None or not t.needs_grad or rare.inference or switches.conjugated:
-        return False
+    if rare is None:
+        return True
     view = rare.view
-    if view.silent or view.node_version != t.version[0]:
+    if view is None or view.silent or rare.inference or not t.needs_grad:
         return False
-    own: int = t.array.ndim
-    others: int = other.ndim
-    return own < 2 and others < 2
+    return view.node_version == int(t.version[0])
 
 
 def save_operands(node: Node, op: Op, mask: int, arrays: tuple[Array, ...], versions: tuple[Version, ...]) -> None:

@@ -66,9 +66,7 @@ def walk(
     consuming = special is None and freed is not None
     fits = special is not None and special.on_tensors  # `in_form` has unbroadcast them already
     g: Gradient = list(gradients)  # the gradient of the current node; a list for several results, as at the start
-    targets: tuple[Any, ...] = tuple(roots)  # so typed, because a loop over any sequence takes longer
-    if special is not None:
-        targets = special.wanted_among(targets)
+    targets: tuple[Any, ...] = tuple(roots) if special is None else special.wanted_among(tuple(roots))
     results: Any = special.in_form(targets, gradients) if special is not None and fits else gradients
     while True:
         position = -1  # not zip: to make one for every node costs a twentieth of the walk

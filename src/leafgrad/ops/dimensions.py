@@ -33,6 +33,13 @@ def distinct_dims(dims: Sequence[int], ndim: int, complaint: Any = None) -> tupl
     return tuple(found)
 
 
+def all_ints(values: tuple[Any, ...]) -> bool:
+    for value in values:
+        if value.__class__ is not int:
+            return False
+    return True
+
+
 def shape_arguments(args: tuple[Any, ...], name: str = "", called: str = "") -> tuple[int, ...]:
     """view(2, 3), view((2, 3)) and view(Size) are all the same. `called` is what the argument is called that a function
     without arguments misses, if it misses one."""
@@ -41,10 +48,7 @@ def shape_arguments(args: tuple[Any, ...], name: str = "", called: str = "") -> 
         raise TypeError(f'{name}() missing 1 required positional arguments: "{called}"\n  at {errors.here()}')
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         sizes = tuple(args[0])
-    for size in sizes:
-        if size.__class__ is not int:
-            break
-    else:
+    if all_ints(sizes):
         return sizes
     try:
         return tuple([index(a) for a in sizes])
