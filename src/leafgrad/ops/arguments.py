@@ -38,6 +38,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._device import device, layout, memory_format
 from leafgrad._dtypes import PYTHON_DTYPES, dtype
 from leafgrad.ops.autocast import autocasting
+from leafgrad.ops.dimensions import all_ints
 from leafgrad.ops.out import into_out
 from leafgrad.ops.signature import Declaration, documentation, in_python_form, is_method
 
@@ -67,10 +68,6 @@ def as_ints(value: Any) -> Any:
         return REFUSED
     found = [int(v) if v.__class__ is bool and at else as_int(v) for at, v in enumerate(value)]  # as PyTorch has it
     return REFUSED if REFUSED in found else tuple(found)
-
-
-def all_ints(values: tuple[Any, ...]) -> bool:
-    return not [value for value in values if value.__class__ is not int]
 
 
 def as_number(value: Any) -> Any:
