@@ -120,7 +120,7 @@ def check_device(wanted: Any) -> None:
 def names_meta(wanted: Any) -> bool:
     """Is this the device of tensors without data? What is no device is refused."""
     if wanted.__class__ is device:
-        return wanted.type == "meta"  # type: ignore[no-any-return]
+        return wanted.type == "meta"
     return wanted is not None and wanted != "cpu" and device(wanted).type == "meta"
 
 

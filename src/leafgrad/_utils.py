@@ -109,7 +109,8 @@ class ExceptionWrapper(Failure):
     `reraise` raises it with the text of its traceback."""
 
     def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
-        super().__init__(where, (sys.exc_info() if exc_info is None else exc_info)[1])
+        info: Any = sys.exc_info() if exc_info is None else exc_info
+        super().__init__(where, info[1])
 
     @property
     def exc_type(self) -> Any:
