@@ -85,3 +85,31 @@ def test_unset_memory_is_filled_where_algorithms_shall_be_deterministic():
     finally:
         leafgrad.utils.deterministic.fill_uninitialized_memory = True
         leafgrad.use_deterministic_algorithms(False)
+
+
+def test_helpers_of_libraries():
+    helpers = leafgrad._utils
+    tensors = [leafgrad.arange(3.0), leafgrad.ones(2, 2)]
+    flat = helpers._flatten_dense_tensors(tensors)
+    assert flat.tolist() == [0, 1, 2, 1, 1, 1, 1]
+    again = helpers._unflatten_dense_tensors(flat, tensors)
+    assert [t.tolist() for t in again] == [t.tolist() for t in tensors]
+    again[0].zero_()
+    assert flat[2] == 0
+    numbers = leafgrad.ones(2, dtype=leafgrad.int64)
+    assert [len(group) for group in helpers._take_tensors([*tensors, numbers], 12)] == [1, 1, 1]
+    assert [len(group) for group in helpers._take_tensors([*tensors, numbers], 100)] == [2, 1]
+    assert helpers._reorder_tensors_as([numbers, *tensors], [*tensors, numbers])[2] is numbers
+    assert helpers._get_device_index("cpu", allow_cpu=True) == -1 and helpers._get_device_index(1) == 1
+    assert helpers._get_device_index(None, optional=True) is None
+    with pytest.raises(ValueError, match="Expected a non cpu device"):
+        helpers._get_device_index("cpu")
+    with pytest.raises(ValueError, match="with a specified index"):
+        helpers._get_device_index(None)
+    try:
+        {}["missing"]
+    except KeyError:
+        wrapped = helpers.ExceptionWrapper(where="in a test")
+    with pytest.raises(KeyError, match="Caught KeyError in a test"):
+        wrapped.reraise()
+    assert wrapped.exc_type is KeyError and "missing" in wrapped.exc_msg

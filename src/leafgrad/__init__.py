@@ -102,7 +102,7 @@ _einops.wait_for_einops()
 
 # Imported when they are first asked for: name -> the module that is it, or has it.
 _PARTS = """
-    __config__ __future__ _C _custom_ops _dynamo _functorch _inductor _jit_internal _prims_common _subclasses
+    __config__ __future__ _C _custom_ops _dynamo _functorch _inductor _jit_internal _prims_common _subclasses _utils
     _vmap_internals accelerator amp ao backends compiler cpu cuda distributed export fft func functional futures fx hub
     io jit library linalg masked mps mtia multiprocessing nested nn onnx optim overrides profiler quantization
     quasirandom random serialization signal sparse special storage testing torch_version types utils version xpu

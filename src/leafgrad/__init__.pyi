@@ -14,6 +14,7 @@ from leafgrad import _inductor as _inductor
 from leafgrad import _jit_internal as _jit_internal
 from leafgrad import _prims_common as _prims_common
 from leafgrad import _subclasses as _subclasses
+from leafgrad import _utils as _utils
 from leafgrad import _vmap_internals as _vmap_internals
 from leafgrad import accelerator as accelerator
 from leafgrad import amp as amp

@@ -1,4 +1,4 @@
-"""The one device there is, and shapes: the small types that PyTorch code passes around."""
+"""Devices, and shapes: the small types that PyTorch code passes around."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
+
+from leafgrad._core.overrides import modes_of_all_threads
+from leafgrad._core.threads import local
+from leafgrad._missing import part
 
 KNOWN = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, "
@@ -42,13 +46,24 @@ class device:
         self.index = int(number) if colon else index
 
     def __enter__(self) -> device:
-        check_device(self)
+        if self.type != "meta":
+            check_device(self)
+        context = None
+        if self.type == "meta" or any([each is not None for each in entered.contexts]) or modes_of_all_threads:
+            context = part("utils._device").DeviceContext(self)
+            context.__enter__()
+        entered.contexts.append(context)
         return self
 
-    def __exit__(self, *exception: object) -> None: ...
+    def __exit__(self, *exception: object) -> None:
+        context = entered.contexts.pop()
+        if context is not None:
+            context.__exit__(*exception)
 
     def __call__(self, function: Any) -> Any:
         """The function, called with this device as the context."""
+        if self.type == "meta":
+            return part("utils._device").device_decorator(self, function)
         check_device(self)
         return function
 
@@ -67,6 +82,16 @@ class device:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)
+
+
+class Entered(local):
+    """The contexts of a thread that `with device:` has opened; None for the CPU, where there is no other."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Any] = []
+
+
+entered = Entered()
 
 
 def refused(name: str, kind: str) -> BaseException:
@@ -90,6 +115,13 @@ def check_device(wanted: Any) -> None:
         found = device(wanted)
         if found.type != "cpu":
             raise refused(str(found), found.type)
+
+
+def names_meta(wanted: Any) -> bool:
+    """Is this the device of tensors without data? What is no device is refused."""
+    if wanted.__class__ is device:
+        return wanted.type == "meta"
+    return wanted is not None and wanted != "cpu" and device(wanted).type == "meta"
 
 
 # Of a shape, which needs no look: `made(Size, shape)`.

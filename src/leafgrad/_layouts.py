@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from leafgrad._core.tensor import is_batched, links
+from leafgrad._core.tensor import is_batched, is_meta, links
 from leafgrad._device import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from leafgrad.kernels.moving import native_move, written
 
@@ -42,6 +42,13 @@ def is_dense(array: Array) -> bool:
             return False
         expected *= size
     return True
+
+
+def restrided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    """The memory of an array, from its first element on, under another shape and strides in bytes."""
+    if is_meta(array):
+        return array.restrided(shape, strides)
+    return np.lib.stride_tricks.as_strided(array, tuple(shape), tuple(strides), writeable=True)
 
 
 def needs_no_copy(array: Array, shape: tuple[int, ...]) -> bool:
@@ -200,6 +207,8 @@ def empty_like_array(array: Array, np_dtype: Any = None, wanted: Any = None) -> 
     wanted = check_format(wanted)
     if is_batched(array):
         return np.empty_like(array, np_dtype)  # for each sample one
+    if is_meta(array):
+        return array.empty_like(np_dtype, wanted)
     kind = array.dtype if np_dtype is None else np_dtype
     if wanted is preserve_format:
         if array.flags.c_contiguous:

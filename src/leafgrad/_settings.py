@@ -6,9 +6,10 @@ import os
 from typing import Any
 
 from leafgrad import _dtypes, errors, kernels
+from leafgrad._core.overrides import modes_of_all_threads
 from leafgrad._core.tensor import TensorBase
 from leafgrad._core.thread_state import state
-from leafgrad._device import check_device, device
+from leafgrad._device import check_device, device, names_meta
 from leafgrad._device import device as _device
 from leafgrad._missing import part, torch_name
 from leafgrad.kernels import allocator, language, products
@@ -187,13 +188,17 @@ def get_device_module(device: Any = None) -> Any:
 
 
 def get_default_device() -> device:
-    """get_default_device(): the CPU."""
-    return device("cpu")
+    """get_default_device(): where tensors are made: on the CPU, or without data inside of `with device("meta")`."""
+    context = part("utils._device").current() if modes_of_all_threads else None
+    return device("cpu") if context is None else context.device
 
 
 def set_default_device(device: Any) -> None:
-    """set_default_device(device): the CPU is the only one that is accepted."""
-    check_device(device)
+    """set_default_device(device): where this thread makes tensors: "cpu", which None means as well, or "meta"."""
+    if not names_meta(device):
+        check_device(device)
+    if modes_of_all_threads or names_meta(device):
+        part("utils._device").set_default(device)
 
 
 def set_default_tensor_type(t: Any) -> None:

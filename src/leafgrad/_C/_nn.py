@@ -13,9 +13,8 @@ from leafgrad.ops.arguments import matched
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     """_parse_to(*args, **kwargs): the device, the dtype, non_blocking and the memory format; None for what `to` was
     not asked for."""
-    dtype, layout, _ = asked_of_to(args, kwargs, takes_copy=False)
+    asked, dtype, layout, _ = asked_of_to(args, kwargs, takes_copy=False)
     given = matched(to, args, kwargs)
-    asked = given.get("device") if given.get("tensor") is None else "cpu"
     return None if asked is None else device(asked), dtype, given["non_blocking"], layout
 
 

@@ -32,6 +32,8 @@ from leafgrad._core.tensor import (
     as_array,
     asarray,
     constant,
+    in_own_class,
+    is_meta,
     links,
     ndarray,
     number,
@@ -204,6 +206,8 @@ def bind_result(
     result = record(op, tensors, arrays, options, out) if recording else unrecorded(op, tensors, out)
     if type(out) is ndarray:
         with_layout_noted(result)
+    elif is_meta(out):
+        with_layout_noted(in_own_class(result))
     if state.in_modes:
         applied_in_modes(op, tensors, arrays, options, (result,))
     return result

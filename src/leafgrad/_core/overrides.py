@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from leafgrad._core.tensor import TensorBase, links
+from leafgrad._core.tensor import MetaArrayBase, SparseArrayBase, TensorBase, links, ndarray
 from leafgrad._core.threads import local
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -62,6 +62,7 @@ class Handling(local):
         self.modes: list[Any] = []  # the innermost last
         self.by_arguments = True  # may arguments take calls over?
         self.at_all = True  # may anybody?
+        self.inside: Any = None  # what takes calls over for the sake of arrays, while it computes one
 
 
 handling = Handling()
@@ -129,17 +130,24 @@ def taking_over(values: Iterable[Any], with_tensors: bool = False) -> list[Any]:
     return found
 
 
-def any_sparse(values: Iterable[Any]) -> bool:
-    """Is one of the arguments, or of the members of a list, a sparse tensor? Calls with these go another way."""
-    kind = links.sparse_class
-    if kind is None:
-        return False
+def call_of_arrays(values: Iterable[Any]) -> Any:
+    """What takes calls with these arguments over because one of them, or of the members of a list, is a sparse tensor
+    or one without data; otherwise None."""
+    found: Any = None
     for value in values:
-        if isinstance(value, kind):
-            return True
-        if (value.__class__ is list or value.__class__ is tuple) and any([isinstance(each, kind) for each in value]):
-            return True
-    return False
+        members = value if value.__class__ is list or value.__class__ is tuple else (value,)
+        for member in members:
+            if isinstance(member, TensorBase) and member.array.__class__ is not ndarray:
+                if isinstance(member.array, MetaArrayBase):
+                    return links.meta_call
+                if isinstance(member.array, SparseArrayBase):
+                    found = links.sparse_call
+    return found
+
+
+def leaves_usual_way(values: Iterable[Any]) -> bool:
+    """Has a function to ask `overridden` about these arguments, which it would take for ordinary tensors?"""
+    return bool(taking_over(values)) or call_of_arrays(values) not in (None, handling.inside)
 
 
 def overridden(
@@ -157,7 +165,8 @@ def overridden(
     values = (*args, *kwargs.values()) if values is None else values
     found = taking_over(values)
     if not handling.at_all or (not found and not handling.modes):
-        return links.sparse_call(function(), args, kwargs) if any_sparse(values) else UNCHANGED
+        call = call_of_arrays(values)
+        return UNCHANGED if call is None else call(function(), args, kwargs)
     if in_python:
         found = taking_over(values, with_tensors=handling.by_arguments)
     elif not found and of_one is not None and of_one():
@@ -205,7 +214,13 @@ def taken_over(function: Any, found: list[Any], args: tuple[Any, ...], kwargs: d
 def function_overridden(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *values: Any) -> Any:
     """The same for a function of `leafgrad` that asks by itself: those that make tensors ask modes, and `values`."""
     given = {key: value for key, value in kwargs.items() if value is not None}
-    return overridden(lambda: links.functions[name], args, given, values)
+    return overridden(lambda: public_function(name), args, given, values)
+
+
+def public_function(name: str) -> Any:
+    """A function of `leafgrad`, which nobody may have asked for before."""
+    found = links.functions.get(name)
+    return links.functions["__getattr__"](name) if found is None else found
 
 
 def operator_overridden(name: str, *operands: Any) -> Any:

@@ -26,8 +26,9 @@ class Links:
     __slots__ = (
         "add", "add_sparse_gradient", "alias", "apply_in_transform", "as_function_of", "assign", "batching", "clone",
         "copied_gradient", "copy_like", "div", "forward_in_transform", "functions", "give_history", "in_common_order",
-        "load_sparse_class", "mixed_binary", "mul", "neg", "negative", "new", "rebase", "refresh_copies",
-        "replay_view", "saves_itself", "sparse_call", "sparse_class", "sub", "sum_dim", "tensor_class", "to_dtype",
+        "load_sparse_class", "meta_call", "meta_class", "mixed_binary", "mul", "neg", "negative",
+        "new", "rebase", "refresh_copies", "replay_view", "saves_itself", "sparse_call", "sparse_class", "sub",
+        "sum_dim", "tensor_class", "to_dtype",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -48,6 +49,8 @@ class Links:
         self.load_sparse_class: Any = None
         self.add_sparse_gradient: Any = None  # leafgrad.ops.sparse: adds to `.grad` of a leaf
         self.sparse_call: Any = None  # leafgrad.ops.sparse: what becomes of a call that one of them takes part in
+        self.meta_call: Any = None  # leafgrad.ops.meta: the same for tensors without data
+        self.meta_class: Any = None  # leafgrad._tensor.meta_class: the class of those that would be of a given class
         self.functions: dict[str, Any] = {}  # leafgrad: everything that is public there
         self.batching: Any = None  # leafgrad.func: the mode that computes on batches
         self.apply_in_transform: Any = None  # leafgrad.func: a Function of the user inside of a transform
@@ -168,8 +171,8 @@ def wrap(array: Array) -> Any:
         t.array = array
     else:
         t.array = as_array(array)
-        if isinstance(array, SparseArrayBase):
-            in_sparse_class(t)
+        if isinstance(array, ClassedArray):
+            in_own_class(t)
     t.node = None
     t.needs_grad = False
     t.version = [0, None]
@@ -190,13 +193,16 @@ def wrap_node(array: Array, node: Node) -> Any:
     t.version = [0, None]
     t._grad = None
     t.rare = None
-    if type(array) is not ndarray and isinstance(array, SparseArrayBase):
-        in_sparse_class(t)
+    if type(array) is not ndarray and isinstance(array, ClassedArray):
+        in_own_class(t)
     return t
 
 
-def in_sparse_class(t: Any) -> Any:
-    """A tensor that holds a sparse array is of the class that takes its calls over."""
+def in_own_class(t: Any) -> Any:
+    """A tensor that holds a sparse array, or one without data, is of the class that takes its calls over."""
+    if isinstance(t.array, MetaArrayBase):
+        t.__class__ = links.meta_class(links.tensor_class)
+        return t
     if links.sparse_class is None:
         links.load_sparse_class()
     t.__class__ = links.sparse_class
@@ -227,10 +233,29 @@ class BatchedArrayBase(OtherArray):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class SparseArrayBase(OtherArray):
+class ClassedArray(OtherArray):
+    """The base of arrays whose tensors are of a class of their own, which takes calls over."""
+
+    __slots__ = ()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class SparseArrayBase(ClassedArray):
     """The base of the arrays of sparse tensors (leafgrad.ops.sparse)."""
 
     __slots__ = ()
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class MetaArrayBase(ClassedArray):
+    """The base of arrays that have a shape, strides and a dtype, but no data (leafgrad.ops.meta)."""
+
+    __slots__ = ()
+
+
+def is_meta(array: Any) -> bool:
+    """Is this an array without data?"""
+    return type(array) is not ndarray and isinstance(array, MetaArrayBase)
 
 
 def is_batched(array: Any) -> bool:

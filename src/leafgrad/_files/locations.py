@@ -78,6 +78,20 @@ def _no_accelerator(storage: Any, location: str) -> None:
             )
 
 
+def _tag_without_data(storage: Any) -> str | None:
+    return "meta" if storage.device.type == "meta" else None
+
+
+def _without_data(storage: Any, location: str) -> Any:
+    """A storage of the same size that has no data."""
+    return type(storage)(storage.nbytes(), device="meta") if location == "meta" else None
+
+
 _packages: list[tuple[int, Tagger, Deserializer]] = []
-register_package(10, lambda storage: "cpu", lambda storage, location: storage if location == "cpu" else None)
+register_package(
+    10,
+    lambda storage: storage.device.type if storage.device.type == "cpu" else None,
+    lambda storage, location: storage if location == "cpu" else None,
+)
+register_package(22, _tag_without_data, _without_data)
 register_package(20, lambda storage: None, _no_accelerator)

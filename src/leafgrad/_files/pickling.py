@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.tensor import SparseArrayBase, links, wrap
+from leafgrad._core.tensor import SparseArrayBase, is_meta, links, wrap
 from leafgrad._device import Size, device, layout
 from leafgrad._files import rebuilding
 from leafgrad._files.locations import location_tag
@@ -70,6 +70,9 @@ def reduced_tensor(t: Any) -> Any:
     if isinstance(t.array, SparseArrayBase):
         parts = [wrap(part) if isinstance(part, np.ndarray) else part for part in t.array.parts()]  # type: ignore[attr-defined]
         return rebuilding._rebuild_sparse_tensor, (t.array.layout, tuple(parts))  # type: ignore[attr-defined]
+    if is_meta(t.array):
+        form = _dtypes.from_numpy_dtype(t.array.dtype), tuple(t.array.shape), steps_of(t.array)
+        return rebuilding._rebuild_meta_tensor_no_storage, (*form, bool(t.requires_grad))
     array = t._memory("save")
     kind = _dtypes.from_numpy_dtype(array.dtype)
     try:
@@ -87,9 +90,15 @@ def reduced_tensor(t: Any) -> Any:
     return rebuilding._rebuild_tensor_v2, (typed, *place, bool(t.requires_grad), hooks)
 
 
+def class_with_data(cls: type) -> type:
+    """The class of a tensor as users know it: those without data have others."""
+    return getattr(cls, "plain_class", cls)
+
+
 def reduces_itself(cls: type) -> bool:
     """Does a subclass of Tensor say how it is pickled?"""
-    own = [each for each in cls.__mro__ if issubclass(each, Tensor) and each not in (Tensor, Parameter)]
+    own = [each for each in class_with_data(cls).__mro__ if issubclass(each, Tensor)]
+    own = [each for each in own if each not in (Tensor, Parameter)]
     return any(["__reduce_ex__" in vars(each) or "__reduce__" in vars(each) for each in own])
 
 
@@ -98,13 +107,14 @@ def reduced(obj: Any) -> Any:
     if isinstance(obj, Tensor) and not reduces_itself(type(obj)):
         state = dict(vars(obj))
         is_sparse = isinstance(obj.array, SparseArrayBase)
-        if type(obj) is Parameter or (is_sparse and state.pop("_is_param", False)):
+        cls = class_with_data(type(obj))
+        if cls is Parameter or (is_sparse and state.pop("_is_param", False)):
             args: tuple[Any, ...] = (obj.data, obj.requires_grad, OrderedDict())
             return (rebuilding._rebuild_parameter_with_state, (*args, state)) if state else (rebuild_parameter, args)
         made = reduced_tensor(obj)
-        if (type(obj) is Tensor or is_sparse) and not state:
+        if (cls is Tensor or is_sparse) and not state:
             return made
-        return rebuilding._rebuild_from_type_v2, (made[0], type(obj), made[1], state)
+        return rebuilding._rebuild_from_type_v2, (made[0], cls, made[1], state)
     if isinstance(obj, Size):
         return Size, (tuple(obj),)
     if isinstance(obj, tuple) and type(obj).__module__ == RESULTS:

@@ -100,6 +100,20 @@ def _tensor(
     return t.requires_grad_() if needs_grad is True else t
 
 
+def _rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
+    """A tensor without data."""
+    if not isinstance(dtype, Dtype):
+        raise invalid("dtype", dtype)
+    for what, value in (("size", size), ("stride", stride)):
+        if not isinstance(value, tuple) or not all([type(n) is int and 0 <= n < 2**63 for n in value]):
+            raise invalid(what, value)
+    if len(size) != len(stride):
+        raise invalid("stride", stride)
+    bytes_needed(size, stride, 0, dtype.itemsize)
+    t = part_of_leafgrad("ops.creation.factories").empty_strided(size, stride, dtype=dtype, device="meta")
+    return t.requires_grad_() if requires_grad is True else t
+
+
 def _rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
     """A sparse tensor of its parts: the places of its values, in one tensor or two, the values and the size."""
     if not isinstance(layout, _device.layout) or type(data) is not tuple:
@@ -158,7 +172,7 @@ def _get_layout(name: Any) -> Any:
 
 FUNCTIONS = (
     _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state,
-    _rebuild_sparse_tensor,
+    _rebuild_sparse_tensor, _rebuild_meta_tensor_no_storage,
 )  # fmt: skip
 
 # What PyTorch's files call by other names than leafgrad's modules would suggest.

@@ -22,6 +22,7 @@ from leafgrad._core.tensor import (
     TensorBase,
     conjugate_behind,
     is_batched,
+    is_meta,
     note_conjugate,
     with_layout_noted,
     wrap,
@@ -318,7 +319,8 @@ class AutogradTensor(TensorOperators):
             raise self.array.refusal("set data")
         if self.needs_grad and value.array.dtype.kind in "biu":
             raise errors.integer_requires_grad(value, errors.AS_DATA)
-        if isinstance(self.array, SparseArrayBase) != isinstance(value.array, SparseArrayBase):
+        kinds = [(isinstance(t.array, SparseArrayBase), is_meta(t.array)) for t in (self, value)]
+        if kinds[0] != kinds[1]:
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
                 "type."

@@ -7,7 +7,8 @@ from typing import Any
 
 from leafgrad import _dtypes
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain
-from leafgrad._device import check_device, device, preserve_format
+from leafgrad._device import check_device, device, names_meta, preserve_format
+from leafgrad._missing import part
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.signature import MemoryFormat, Tensor, declared
@@ -29,29 +30,35 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         if kind is _dtypes.dtype:
             return to_dtype.function(self, args[0])
         if kind is device or kind is str:
-            check_device(args[0])
-            return self
+            named = args[0] if kind is str else args[0].type
+            if named == "cpu" or not names_meta(named):
+                check_device(named)
+                return self
     if (
         not plain.issuperset(map(type, args))
         and (taken := method_overridden("to", self, *args, **kwargs)) is not UNCHANGED
     ):
         return taken
-    dtype, wanted, copy = asked_of_to(args, kwargs)
+    device_, dtype, wanted, copy = asked_of_to(args, kwargs)
+    if names_meta(device_):
+        return part("ops.meta.creation").moved(self, dtype, wanted)
     result = self if dtype is None else to_dtype.function(self, dtype)
     if copy and result is self:
         return result.clone(memory_format=wanted)
     return result if wanted is None or wanted is preserve_format else result.contiguous(memory_format=wanted)
 
 
-def asked_of_to(args: tuple[Any, ...], kwargs: dict[str, Any], takes_copy: bool = True) -> tuple[Any, Any, bool]:
-    """What the arguments of `to` ask for: a dtype, a memory format, a copy, which modules do not make."""
+def asked_of_to(args: tuple[Any, ...], kwargs: dict[str, Any], takes_copy: bool = True) -> tuple[Any, ...]:
+    """What the arguments of `to` ask for: a device, a dtype, a memory format, a copy, which modules do not make."""
     given = matched(to, args, kwargs)
     if not takes_copy and ("copy" in kwargs or len(args) > (3 if "device" in given else 2)):
         raise RuntimeError(".to() does not accept copy argument")
-    check_device(given.get("device"))
     other = given.get("tensor")
+    wanted = given.get("device") if other is None else other.device
+    if not names_meta(wanted):
+        check_device(wanted)
     dtype = given["dtype"] if other is None else _dtypes.from_numpy_dtype(other.array.dtype)
-    return dtype, given["memory_format"], given["copy"]
+    return wanted, dtype, given["memory_format"], given["copy"]
 
 
 def conversion(kind: _dtypes.dtype, name: str) -> Callable[..., Any]:

@@ -249,7 +249,12 @@ def push_mode(mode: Any) -> None:
 
 def pop_mode() -> Any:
     """The innermost mode of this thread ends."""
-    mode = overrides.handling.modes.pop()
+    return remove_mode(overrides.handling.modes[-1])
+
+
+def remove_mode(mode: Any) -> Any:
+    """A mode of this thread ends."""
+    overrides.handling.modes[:] = [other for other in overrides.handling.modes if other is not mode]
     with _lock:
         at = next(at for at, other in enumerate(overrides.modes_of_all_threads) if other is mode)
         del overrides.modes_of_all_threads[at]

@@ -143,6 +143,26 @@ def sparse_repr(
     return header + _with_suffixes(text, suffixes, len(opening), on_new_line="indices" in parts)
 
 
+def meta_repr(
+    shape: tuple[int, ...],
+    *,
+    dtype_name: str,
+    default_dtype_name: str,
+    requires_grad: bool,
+    grad_fn_name: str | None,
+    class_name: str = "tensor",
+) -> str:
+    """The repr of a tensor without data: what is known of it."""
+    suffixes = ["device='meta'", f"size={shape}"]
+    if dtype_name != default_dtype_name:
+        suffixes.append(f"dtype=torch.{dtype_name}")
+    if grad_fn_name is not None:
+        suffixes.append(f"grad_fn=<{grad_fn_name}>")
+    elif requires_grad:
+        suffixes.append("requires_grad=True")
+    return _with_suffixes(f"{class_name}(...", suffixes, len(class_name) + 1)
+
+
 def _implied_dtypes(default: str, *, empty: bool) -> tuple[str, ...]:
     """The dtypes that a reader of the numbers would assume anyway. With no numbers to read, only the default is."""
     if empty:

@@ -133,9 +133,9 @@ for _name in ("item", "__bool__", "__float__", "__int__", "__complex__", "__inde
 @sparse_form("to", any_layout=True)
 def to(self: Any, *args: Any, **kwargs: Any) -> Any:
     if not is_sparse(self):  # beside a sparse tensor whose dtype is wanted
-        kind, _, copy = asked_of_to(args, kwargs)
+        _, kind, _, copy = asked_of_to(args, kwargs)
         return self.to(kind, copy=copy)
-    kind, _, copy = asked_of_to(args, kwargs)
+    _, kind, _, copy = asked_of_to(args, kwargs)
     result = self if kind is None else in_dtype(self, kind)
     return apply(sparse_copied, self) if copy and result is self else result
 

@@ -14,7 +14,7 @@ import numpy as np
 from leafgrad import _dtypes, autograd, errors
 from leafgrad._core.events import ITEM, kind_of, noted
 from leafgrad._core.overrides import DisableTorchFunctionSubclass, add_plain, written_in_python
-from leafgrad._core.tensor import TensorBase, is_batched, links, wrap
+from leafgrad._core.tensor import BatchedArrayBase, MetaArrayBase, TensorBase, is_batched, is_meta, links, wrap
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._core.views import bind_view
 from leafgrad._device import Size, device, layout, made, strided
@@ -149,8 +149,8 @@ class TensorMethods(Bases):
 
     def _memory(self, purpose: str) -> Any:
         """The array, for what cannot be done with many samples at once."""
-        if is_batched(self.array):
-            raise self.array.refusal(purpose)
+        if self.array.__class__ is not np.ndarray and isinstance(self.array, (BatchedArrayBase, MetaArrayBase)):
+            raise self.array.refusal(purpose)  # type: ignore[union-attr]
         if self.rare is not None:
             links.refresh_copies((self,))
         return self.array
@@ -360,14 +360,14 @@ class TensorMethods(Bases):
         check_class(cls)
         alias = part("ops.index.slices").alias
         made = bind_view(alias.core, alias, self, ((...,),))
-        made.__class__ = cls
+        made.__class__ = links.meta_class(cls) if is_meta(self.array) else cls
         return made
 
     @staticmethod
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
         check_class(cls)
         made = wrap(data.array)
-        made.__class__ = cls
+        made.__class__ = links.meta_class(cls) if is_meta(data.array) else cls
         made.version = data.version
         made.needs_grad = bool(require_grad)
         if require_grad:
@@ -458,4 +458,5 @@ def _copied_memory(array: Any, memo: dict[Any, Any]) -> Any:
 
 links.tensor_class = Tensor
 links.load_sparse_class = lambda: part("_tensor.sparse_class")
+links.meta_class = lambda cls: part("_tensor.meta_class").class_of(cls)
 add_plain(Tensor)

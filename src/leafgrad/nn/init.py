@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad import _missing, errors
-from leafgrad._core.tensor import wrap
+from leafgrad._core.tensor import is_meta, wrap
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.ops.creation import ranges
 from leafgrad.ops.random.functions import randperm
@@ -135,6 +135,8 @@ def trunc_normal_(
         errors.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
         )
+    if is_meta(tensor.array):
+        return tensor
     inside = [math.erf((x - mean) / (std * math.sqrt(2.0))) / 2.0 for x in (a, b)]
     with no_grad():
         if inside[1] - inside[0] > 0.3:
@@ -176,6 +178,8 @@ def orthogonal_(tensor: Filled, gain: float = 1, generator: Any = None) -> Fille
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
         return tensor
+    if is_meta(tensor.array):
+        return tensor
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
     drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
@@ -195,7 +199,7 @@ def sparse_(tensor: Filled, sparsity: float, std: float = 0.01, generator: Any =
     zeros = math.ceil(sparsity * rows)
     with no_grad():
         tensor.normal_(0, std, generator=generator)
-        for column in range(columns):
+        for column in range(0 if is_meta(tensor.array) else columns):
             tensor[randperm(rows)[:zeros], column] = 0
     return tensor
 

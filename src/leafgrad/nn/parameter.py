@@ -9,11 +9,12 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.events import kind_of, noted
 from leafgrad._core.overrides import disabled
-from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._device import check_device
+from leafgrad._core.tensor import TensorBase, is_meta, links, wrap
+from leafgrad._device import names_meta
 from leafgrad._dtypes import from_numpy_dtype, get_default_dtype
 from leafgrad._tensor.overridable import OverridableType
 from leafgrad._tensor.tensor import Tensor
+from leafgrad.ops.creation.factories import empty
 
 
 class ParameterType(OverridableType):
@@ -37,7 +38,7 @@ class Parameter(Tensor, metaclass=ParameterType):
         data = detached(data)
         if data.needs_grad:
             noted(kind_of("Parameter"), data, data.node)
-        if type(data) is Tensor or type(data) is Parameter:
+        if type(data) is Tensor or type(data) is Parameter or is_meta(data.array):
             return Tensor._make_subclass(cls, data, requires_grad)
         made = data.detach().requires_grad_(requires_grad)
         if type(made) is not type(data):
@@ -109,11 +110,13 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """materialize(shape, device=None, dtype=None): become an ordinary tensor of this shape, values undefined."""
-        check_device(device)
         own: Any = self
-        kind = own.array.dtype if dtype is None else dtype.np
-        own.data = wrap(np.empty(shape, kind))
-        own.__class__ = self.cls_to_become
+        on_meta = is_meta(own.array) if device is None else names_meta(device)
+        made = empty(
+            shape, dtype=dtype or from_numpy_dtype(own.array.dtype), device="meta" if on_meta else device or "cpu"
+        )
+        own.array = made.array
+        own.__class__ = links.meta_class(self.cls_to_become) if on_meta else self.cls_to_become
 
     @property
     def shape(self) -> Any:
@@ -190,8 +193,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
 
 def of_no_shape(device: Any, dtype: Any) -> Any:
     """The empty tensor that stands for one whose shape is not known yet."""
-    check_device(device)
-    return wrap(np.empty(0, (get_default_dtype() if dtype is None else dtype).np))
+    return empty(0, dtype=dtype, device=device)
 
 
 def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:

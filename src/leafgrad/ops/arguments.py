@@ -25,13 +25,12 @@ from leafgrad._core.overrides import (
     UNCHANGED,
     DisableTorchFunctionSubclass,
     TakesOver,
-    any_sparse,
     handling,
+    leaves_usual_way,
     modes_of_all_threads,
     overridden,
     plain,
     plain_tensors,
-    taking_over,
 )
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._core.thread_state import state
@@ -381,7 +380,7 @@ class Arguments:
             return UNCHANGED
         asked = [value for key, value in values.items() if not is_number_for(self.parameters.get(key), value)]
         found = (*asked, *rest, *others.values())
-        if not handling.modes and not taking_over(found) and not any_sparse(found):
+        if not handling.modes and not leaves_usual_way(found):
             return UNCHANGED
         if self.in_python:
             named = {p.name: values[p.name] for p in self.parameters.values() if not is_default(p, values[p.name])}

@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._device import check_device
 from leafgrad._dtypes import bool_
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.conv.padding import constant_pad_nd
@@ -83,7 +82,6 @@ def empty_permuted(
 ) -> Tensor:  # fmt: skip
     """empty_permuted(size, physical_layout, *, dtype=None): a tensor of any values whose dimensions lie in memory in
     this order, the one with the largest step first."""
-    check_device(device)
     dims, order = len(size), tuple(physical_layout)
     if len(order) != dims:
         raise errors.mistake(
@@ -100,7 +98,7 @@ def empty_permuted(
             )
     if len(set(order)) != dims:
         raise errors.mistake(RuntimeError, "Duplicate dim not allowed")
-    lying = empty(tuple([size[dim] for dim in order]), dtype=dtype, requires_grad=requires_grad)
+    lying = empty(tuple([size[dim] for dim in order]), dtype=dtype, device=device, requires_grad=requires_grad)
     return lying.permute(tuple([order.index(dim) for dim in range(dims)]))
 
 

@@ -152,8 +152,7 @@ class Operation(Applicable, Entry):
         self.by_number = core if self.number_name is None else renamed(self, core, self.number_name)
         first = self.first_number_name
         self.number_by = core if first is None else renamed(self, core, first)  # or if the first is one
-        declared: Any = body.get("call") or body.get("prepare")
-        self.declaration: Any = Declaration(declared, self.signatures)
+        self.declaration: Any = Declaration(body.get("call") or body.get("prepare"), self.signatures)
         public: Callable[..., Any] = family.public(self, known)  # type: ignore[attr-defined]
         public.__name__ = public.__qualname__ = name
         public.__doc__ = self.doc
@@ -277,6 +276,7 @@ class Family(metaclass=Block, family=True):
     differentiable = True
     jvp: Any = "transpose"
     vmap: Any = "kernel"
+    meta: Any = None  # how the form of its result is found without data: see leafgrad/ops/meta/results.py
     samples: Any = None
     as_float = False  # are integers and bools made floats first?
     keeps_zero = False  # is it zero at zero, so that of a sparse tensor it changes the values alone?

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import execute
-from leafgrad._core.tensor import TensorBase, is_batched, wrap
+from leafgrad._core.tensor import TensorBase, is_batched, is_meta, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import declared_and_checked
 from leafgrad.ops.autocast import lowered
@@ -138,6 +138,6 @@ def as_summand(mask: Any, kind: Any) -> tuple[Any, Any]:
     else:
         dead = (mask.detach() == -math.inf).all(-1, keepdim=True)
         added = mask.masked_fill(dead, 0.0)
-    if is_batched(dead.array) or dead.array.any():
+    if is_batched(dead.array) or is_meta(dead.array) or dead.array.any():
         return added, dead
     return (added if mask.array.dtype.kind == "b" else mask), None

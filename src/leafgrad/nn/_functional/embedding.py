@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import wrap
+from leafgrad._core.tensor import is_meta, wrap
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.index import embedding as tables
 from leafgrad.ops.signature import Tensor, declared
@@ -57,7 +57,7 @@ def embedding_bag(
     rows = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
-    counted = indices.detach() != own if own is not None else None
+    counted = indices.detach() != own if own is not None and not is_meta(indices.array) else None
     return _in_bags(rows, starts, counted, mode)
 
 
@@ -79,7 +79,7 @@ def _in_bags(rows: Any, starts: Any, counted: Any, mode: str) -> Any:
 
 def _starts(offsets: Any, length: int, include_last: bool) -> Any:
     """Where each bag begins, and where the last one ends."""
-    found = offsets.numpy()
+    found = np.zeros(offsets.shape, np.int64) if is_meta(offsets.array) else offsets.numpy()
     if include_last and not len(found):
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if len(found) and found[0] != 0:

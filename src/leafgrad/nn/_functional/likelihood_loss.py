@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.loss.ctc import ctc_losses
@@ -99,7 +99,7 @@ def _variances(input: Any, var: Any) -> Any:
         if var < 0:
             raise ValueError("var has negative entry/entries")
         return var * input.new_ones(input.shape)
-    if (var.detach() < 0).any():
+    if not is_meta(var.array) and (var.detach() < 0).any():
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:

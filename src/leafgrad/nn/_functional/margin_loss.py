@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import wrap
+from leafgrad._core.tensor import is_meta, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.nn._functional.overridable import overridable
 from leafgrad.ops.loss.binary import logsigmoid
@@ -155,7 +155,7 @@ def multi_margin_loss(
             f"size). Expected target size [{len(scores)}], but got {errors.size(target.shape)}. Input has shape "
             f"{errors.size(input.shape)}."
         )
-    if right.numel() and not (right.min() >= 0 and right.max() < scores.shape[1]):
+    if right.numel() and not is_meta(right.array) and not (right.min() >= 0 and right.max() < scores.shape[1]):
         raise errors.mistake(RuntimeError, "target out of range", ("target", errors.describe(target)))
     apart = (margin - scores.gather(1, right) + scores).clamp_min(0)
     apart = apart if p == 1 else apart * apart
@@ -185,7 +185,8 @@ def multilabel_margin_loss(
     if target.array.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {from_numpy_dtype(target.array.dtype).alias}")
     classes = input.shape[-1] if input.ndim else 1
-    scores, named = input.reshape(-1, classes), target.numpy().reshape(-1, classes)
+    known = np.zeros(target.shape, np.int64) if is_meta(target.array) else target.numpy()
+    scores, named = input.reshape(-1, classes), known.reshape(-1, classes)
     listed = np.cumprod(named >= 0, axis=1).astype(bool)  # up to the first -1
     among = np.zeros(named.shape, bool)
     rows, places = listed.nonzero()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafgrad._core.tensor import is_meta
 from leafgrad._tensor.swapping import swap_tensors
 from leafgrad.nn.parameter import Parameter
 
@@ -49,7 +50,7 @@ def replaced(parameter: Any, value: Any, gradient: Any) -> Any:
     if get_swap_module_params_on_conversion():
         swapped(parameter, value)
         parameter._grad = gradient
-    elif get_overwrite_module_params_on_conversion():
+    elif get_overwrite_module_params_on_conversion() or is_meta(parameter.array) != is_meta(value.array):
         parameter = Parameter(value, parameter.requires_grad)
         parameter._grad = gradient
     else:

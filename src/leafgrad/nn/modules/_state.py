@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.modules import _conversion
@@ -179,6 +179,12 @@ class Stateful:
             return (
                 f"size mismatch for {key}: copying a param with shape {incoming.shape} from checkpoint, the shape in "
                 f"current model is {tensor.shape}."
+            )
+        if is_meta(tensor.array) and not is_meta(incoming.array) and not assign:
+            errors.warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+                "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
+                "to their corresponding key in the module instead of copying them in place?)"
             )
         if assign and _conversion.get_swap_module_params_on_conversion():
             _conversion.swapped(tensor, tensor.module_load(incoming, assign=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._device import check_device
 from leafgrad._missing import moved
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
@@ -300,8 +299,7 @@ class PReLU(_Layer):
         self.num_parameters = num_parameters
         super().__init__()
         self.init = init
-        check_device(device)
-        self.weight = uninitialized((num_parameters,), dtype)
+        self.weight = uninitialized((num_parameters,), dtype, device)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

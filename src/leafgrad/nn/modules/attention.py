@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from leafgrad._core.recorder import needs_recording
-from leafgrad._core.tensor import is_batched
-from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
@@ -44,7 +42,6 @@ class MultiheadAttention(Module):
                 f"got embed_dim={embed_dim} and num_heads={num_heads} instead"
             )
         super().__init__()
-        check_device(device)
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
@@ -59,15 +56,16 @@ class MultiheadAttention(Module):
         widths = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
         if not same:
             for name, width in widths.items():
-                setattr(self, name, uninitialized((embed_dim, width), dtype))
-        self.register_parameter("in_proj_weight", uninitialized((3 * embed_dim, embed_dim), dtype) if same else None)
+                setattr(self, name, uninitialized((embed_dim, width), dtype, device))
+        in_proj = uninitialized((3 * embed_dim, embed_dim), dtype, device) if same else None
+        self.register_parameter("in_proj_weight", in_proj)
         if same:
             for name in widths:
                 self.register_parameter(name, None)
-        self.register_parameter("in_proj_bias", uninitialized((3 * embed_dim,), dtype) if bias else None)
+        self.register_parameter("in_proj_bias", uninitialized((3 * embed_dim,), dtype, device) if bias else None)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
-        self.bias_k = uninitialized((1, 1, embed_dim), dtype) if add_bias_kv else None
-        self.bias_v = uninitialized((1, 1, embed_dim), dtype) if add_bias_kv else None
+        self.bias_k = uninitialized((1, 1, embed_dim), dtype, device) if add_bias_kv else None
+        self.bias_v = uninitialized((1, 1, embed_dim), dtype, device) if add_bias_kv else None
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
@@ -146,7 +144,7 @@ class MultiheadAttention(Module):
 
 def hides_every_key(padding: Any, mask: Any) -> bool:
     """Do masks hide all keys from any query?"""
-    if any([given is not None and is_batched(given.array) for given in (padding, mask)]):
+    if any([given is not None and given.array.__class__ is not np.ndarray for given in (padding, mask)]):
         return False
     hidden: Any = np.False_
     if mask is not None:

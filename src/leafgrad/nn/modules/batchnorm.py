@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from leafgrad._core.tensor import wrap
-from leafgrad._device import check_device
+from leafgrad._dtypes import int64
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
 from leafgrad.nn.modules.lazy import LazyModuleMixin
 from leafgrad.nn.modules.linear import _Layer, uninitialized
 from leafgrad.nn.parameter import UninitializedBuffer, UninitializedParameter
+from leafgrad.ops.creation.factories import zeros
 from leafgrad.ops.signature import Device, Dtype
 
 __all__ = [
@@ -46,18 +44,17 @@ class _NormBase(_Layer):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        check_device(device)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
         shape = (num_features,)
-        self.register_parameter("weight", uninitialized(shape, dtype) if affine else None)
-        self.register_parameter("bias", uninitialized(shape, dtype) if affine and bias else None)
+        self.register_parameter("weight", uninitialized(shape, dtype, device) if affine else None)
+        self.register_parameter("bias", uninitialized(shape, dtype, device) if affine and bias else None)
         for name in ("running_mean", "running_var"):
-            self.register_buffer(name, uninitialized(shape, dtype).data if track_running_stats else None)
-        self.register_buffer("num_batches_tracked", no_batches() if track_running_stats else None)
+            self.register_buffer(name, uninitialized(shape, dtype, device).data if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", no_batches(device) if track_running_stats else None)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
@@ -94,8 +91,8 @@ class _NormBase(_Layer):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
 
-def no_batches() -> Any:
-    return wrap(np.zeros((), np.int64))
+def no_batches(device: Any = None) -> Any:
+    return zeros((), dtype=int64, device=device)
 
 
 class _BatchNorm(_NormBase):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
@@ -62,7 +61,6 @@ class _ConvNd(Module):
         dtype: Dtype | None,
     ) -> None:
         super().__init__()
-        check_device(device)
         self.in_channels, self.out_channels = channels
         self.transposed = type(self).transposed  # files have the attributes of modules only
         self.kernel_size, self.stride, self.dilation, self.output_padding = [
@@ -73,9 +71,9 @@ class _ConvNd(Module):
         self.padding_mode = padding_mode
         self._check()
         self._reversed_padding_repeated_twice = self._padding_of_pad()
-        self.weight = uninitialized(self._weight_shape(), dtype)
+        self.weight = uninitialized(self._weight_shape(), dtype, device)
         if bias:
-            self.bias = uninitialized((self.out_channels,), dtype)
+            self.bias = uninitialized((self.out_channels,), dtype, device)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

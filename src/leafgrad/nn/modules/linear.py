@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad import _dtypes
+from leafgrad._core.overrides import modes_of_all_threads
 from leafgrad._core.tensor import wrap
-from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
@@ -17,7 +17,7 @@ from leafgrad.nn import init
 from leafgrad.nn.modules.lazy import LazyModuleMixin
 from leafgrad.nn.modules.module import Module
 from leafgrad.nn.parameter import Parameter, UninitializedParameter
-from leafgrad.ops.creation.factories import not_negative
+from leafgrad.ops.creation.factories import empty, not_negative
 from leafgrad.ops.signature import Device, Dtype
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
@@ -49,12 +49,11 @@ class Linear(_Layer):
         dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
-        check_device(device)
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = uninitialized((out_features, in_features), dtype)
+        self.weight = uninitialized((out_features, in_features), dtype, device)
         if bias:
-            self.bias = uninitialized((out_features,), dtype)
+            self.bias = uninitialized((out_features,), dtype, device)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -136,15 +135,14 @@ class Bilinear(Module):
         dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
-        check_device(device)
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got ({in1_features=})")
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        self.weight = uninitialized((out_features, in1_features, in2_features), dtype)
+        self.weight = uninitialized((out_features, in1_features, in2_features), dtype, device)
         if bias:
-            self.bias = uninitialized((out_features,), dtype)
+            self.bias = uninitialized((out_features,), dtype, device)
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -166,10 +164,14 @@ class Bilinear(Module):
         )
 
 
-def uninitialized(shape: tuple[int, ...], dtype: Any) -> Parameter:
+def uninitialized(shape: tuple[int, ...], dtype: Any, device: Any = None) -> Parameter:
     """A parameter of this shape whose values are still to be drawn."""
     kind = _dtypes.get_default_dtype() if dtype is None else dtype
-    parameter: Parameter = Parameter(wrap(np.empty(not_negative("empty", shape), kind.np)))
+    parameter: Parameter
+    if device is not None or modes_of_all_threads:  # of which one may be that of `with torch.device(...)`
+        parameter = Parameter(empty(shape, dtype=kind, device=device))
+        return parameter
+    parameter = Parameter(wrap(np.empty(not_negative("empty", shape), kind.np)))
     return parameter
 
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.events import ZERO_GRAD, noted
-from leafgrad._core.tensor import TensorBase
-from leafgrad._device import check_device
+from leafgrad._core.tensor import TensorBase, is_meta
+from leafgrad._device import names_meta
 from leafgrad._missing import part
 from leafgrad._settings import typename
 from leafgrad._tensor.autograd import clear_grad
@@ -25,6 +25,7 @@ from leafgrad.nn.modules._state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_K
 from leafgrad.nn.modules._state import Stateful
 from leafgrad.nn.modules._state import _IncompatibleKeys as _IncompatibleKeys
 from leafgrad.nn.parameter import Buffer, Parameter
+from leafgrad.ops.creation.factories import empty_like
 
 __all__ = ["Module"]
 __all__ += _global_hooks.__all__
@@ -367,7 +368,7 @@ class Module(Called, Stateful):
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """to(device), to(dtype), to(tensor), to(device, dtype, non_blocking=False), each with memory_format=None: cast
         all floating tensors, and lay out those of 4 or 5 dimensions in this format."""
-        wanted, layout, _ = asked_of_to(args, kwargs, takes_copy=False)
+        device, wanted, layout, _ = asked_of_to(args, kwargs, takes_copy=False)
         if wanted is not None and not (wanted.is_floating_point or wanted.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
@@ -381,9 +382,21 @@ class Module(Called, Stateful):
         def converted(t: Any) -> Any:
             dtype = wanted if t.is_floating_point() or t.is_complex() else None
             wide = layout is not None and t.dim() in (4, 5)
-            return t.to(dtype=dtype, memory_format=layout if wide else None)
+            if device is not None and is_meta(t.array) and not names_meta(device):
+                raise errors.mistake(
+                    NotImplementedError,
+                    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+                    "torch.nn.Module.to() when moving module from meta to a different device.",
+                    fix=f"module.to_empty(device={str(device)!r})",
+                )
+            return t.to(device=device, dtype=dtype, memory_format=layout if wide else None)
 
-        return self if wanted is None and layout is None else self._apply(converted)
+        stays = device is None or (not names_meta(device) and not self._has_meta())
+        return self if wanted is None and layout is None and stays else self._apply(converted)
+
+    def _has_meta(self) -> bool:
+        """Is there a parameter or buffer without data?"""
+        return any([is_meta(t.array) for t in (*self.parameters(), *self.buffers())])
 
     def type(self, dst_type: Any) -> Self:
         """type(dst_type): cast all parameters and buffers."""
@@ -410,7 +423,7 @@ class Module(Called, Stateful):
 
     def cpu(self) -> Self:
         """cpu(): the module itself; it is there already."""
-        return self
+        return self._apply(lambda t: t.cpu()) if self._has_meta() else self
 
     def cuda(self, device: Any = None) -> Self:
         """cuda(): refused, as every device but the CPU."""
@@ -422,11 +435,7 @@ class Module(Called, Stateful):
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """to_empty(*, device, recurse=True): parameters and buffers with new memory, whose values are not set."""
-        check_device(device)
-        for module in self.modules() if recurse else [self]:
-            for tensor in (*module.parameters(recurse=False), *module.buffers(recurse=False)):
-                tensor.data = tensor.data.new_empty(tensor.shape)
-        return self
+        return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
 
     def share_memory(self) -> Self:
         """share_memory(): `share_memory_` of all parameters and buffers."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
 from leafgrad.nn import init
@@ -24,10 +23,9 @@ class _Scaling(_Layer):
     def _make_factors(
         self, shape: tuple[int, ...], weight: bool, bias: bool | None, device: Device | None, dtype: Dtype | None
     ) -> None:
-        check_device(device)
-        self.register_parameter("weight", uninitialized(shape, dtype) if weight else None)
+        self.register_parameter("weight", uninitialized(shape, dtype, device) if weight else None)
         if bias is not None:  # RMSNorm does not even have a name for one
-            self.register_parameter("bias", uninitialized(shape, dtype) if weight and bias else None)
+            self.register_parameter("bias", uninitialized(shape, dtype, device) if weight and bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

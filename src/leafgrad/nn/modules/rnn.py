@@ -7,7 +7,6 @@ import numbers
 from typing import Any
 
 from leafgrad import errors
-from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import init
 from leafgrad.nn.modules._own_names import named_by_subclass
@@ -48,7 +47,6 @@ class RNNBase(Module):
         dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
-        check_device(device)
         self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -62,7 +60,7 @@ class RNNBase(Module):
         self._all_weights: list[list[str]] = []
         for layer in range(num_layers):
             for suffix in ("", "_reverse") if bidirectional else ("",):
-                self._add_weights(layer, suffix, dtype)
+                self._add_weights(layer, suffix, dtype, device)
         self.reset_parameters()
 
     def _check_options(self) -> None:
@@ -99,7 +97,7 @@ class RNNBase(Module):
     def _directions(self) -> int:
         return 2 if self.bidirectional else 1
 
-    def _add_weights(self, layer: int, suffix: str, dtype: Any) -> None:
+    def _add_weights(self, layer: int, suffix: str, dtype: Any, device: Any) -> None:
         """The parameters of a layer in one direction."""
         rows = GATES[self.mode] * self.hidden_size
         width = self.input_size if layer == 0 else self._state_size * self._directions
@@ -111,7 +109,7 @@ class RNNBase(Module):
         names = []
         for name, shape in shapes.items():
             names.append(f"{name}_l{layer}{suffix}")
-            setattr(self, names[-1], uninitialized(shape, dtype))
+            setattr(self, names[-1], uninitialized(shape, dtype, device))
         self._all_weights.append(names)
 
     def reset_parameters(self) -> None:
@@ -335,14 +333,13 @@ class RNNCellBase(Module):
         dtype: Dtype | None = None,
     ) -> None:
         super().__init__()
-        check_device(device)
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
-        self.weight_ih = uninitialized((num_chunks * hidden_size, input_size), dtype)
-        self.weight_hh = uninitialized((num_chunks * hidden_size, hidden_size), dtype)
+        self.weight_ih = uninitialized((num_chunks * hidden_size, input_size), dtype, device)
+        self.weight_hh = uninitialized((num_chunks * hidden_size, hidden_size), dtype, device)
         for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(name, uninitialized((num_chunks * hidden_size,), dtype) if bias else None)
+            self.register_parameter(name, uninitialized((num_chunks * hidden_size,), dtype, device) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from leafgrad._device import check_device
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.autograd.grad_mode import no_grad
 from leafgrad.nn import functional as F
@@ -31,7 +30,6 @@ class _Table(Module):
         device: Device | None,
         dtype: Dtype | None,
     ) -> None:
-        check_device(device)
         self.num_embeddings, self.embedding_dim = shape
         if padding_idx is not None:
             if not -shape[0] <= padding_idx < max(shape[0], 1):
@@ -44,7 +42,7 @@ class _Table(Module):
                 raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(given, requires_grad=not freeze)
         else:
-            self.weight = uninitialized(shape, dtype).requires_grad_(not freeze)
+            self.weight = uninitialized(shape, dtype, device).requires_grad_(not freeze)
             self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import wrap
 from leafgrad._core.thread_state import state
-from leafgrad._device import check_device
 from leafgrad._dtypes import get_default_dtype
 from leafgrad._tensor.tensor import Tensor
 from leafgrad.nn import functional as F
@@ -373,5 +372,4 @@ class Transformer(Module):
     def generate_square_subsequent_mask(sz: int, device: Device | None = None, dtype: Dtype | None = None) -> Any:
         """generate_square_subsequent_mask(sz, device=None, dtype=None): a mask that hides later places: -inf there, 0
         elsewhere."""
-        check_device(device)
-        return subsequent_mask(sz, get_default_dtype() if dtype is None else dtype)
+        return subsequent_mask(sz, get_default_dtype() if dtype is None else dtype).to(device)

@@ -11,7 +11,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.fused import clip_together, scale_together
 from leafgrad._core.inplace import count_change
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, is_meta, wrap
 
 
 def clip_grad_norm_(
@@ -53,6 +53,8 @@ def get_total_norm(
     if not arrays:
         return wrap(np.zeros((), np.float32))
     kind = np.result_type(*arrays)
+    if is_meta(arrays[0]):
+        return as_list(tensors)[0].new_zeros(())
     total = norms([norms(arrays, norm_type, kind)], norm_type, kind).reshape(())
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(
@@ -75,6 +77,8 @@ def norms(arrays: list[Any], order: float, kind: Any) -> Any:
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: bool | None = None) -> None:
     """clip_grads_with_norm_(parameters, max_norm, total_norm): g *= min(1, max_norm / (total_norm + 1e-6))."""
+    if isinstance(total_norm, TensorBase) and is_meta(total_norm.array):
+        return
     factor = float(max_norm) / (float(total_norm) + 1e-6)
     if isinstance(total_norm, TensorBase) and total_norm.array.dtype.itemsize == 2:
         with np.errstate(over="ignore"):

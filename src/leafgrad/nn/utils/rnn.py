@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._tensor.tensor import Tensor
-from leafgrad.ops.recurrent.packing import pack_rows, pad_rows, places_of
+from leafgrad.ops.recurrent.packing import packed, padded_rows, places_of
 from leafgrad.ops.shape.join import stack
 
 __all__ = [
@@ -137,7 +137,7 @@ def pack_padded_sequence(
     padded = input.transpose(0, 1) if batch_first else input
     check_lengths(padded, sizes)
     at_each_time = (sizes[None, :] > np.arange(sizes[0])[:, None]).sum(1)
-    data = pack_rows.record(padded, places_of(at_each_time))
+    data = packed(padded, places_of(at_each_time))
     return PackedSequence(data, wrap(at_each_time), order, None)
 
 
@@ -177,7 +177,7 @@ def pad_packed_sequence(
             f"total_length={total_length} and max sequence length being {longest}"
         )
     shape = (longest if total_length is None else total_length, int(sizes[0]))
-    padded = pad_rows.record(sequence.data, places_of(sizes), shape, padding_value)
+    padded = padded_rows(sequence.data, places_of(sizes), shape, padding_value)
     lengths = wrap((sizes[:, None] > np.arange(sizes[0])[None, :]).sum(0))
     if batch_first:
         padded = padded.transpose(0, 1)
@@ -226,7 +226,7 @@ def of_length(sequence: Tensor, longest: int, first: Tensor, value: float, befor
         return sequence
     time = np.arange(longest)[missing:] if before else np.arange(longest - missing)
     at = (time, np.zeros(len(time), np.int64))
-    made: Tensor = pad_rows.record(sequence, at, (longest, 1), value)[:, 0]
+    made: Tensor = padded_rows(sequence, at, (longest, 1), value)[:, 0]
     return made
 
 

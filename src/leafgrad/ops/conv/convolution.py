@@ -76,6 +76,18 @@ class convolution(Family):
     flops = flops_of_convolution
     counted_backward = "convolution_backward"
 
+    def meta(
+        x: A, w: A, bias: A, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, extra: Ints, groups: int
+    ) -> Any:
+        if not x.flags.c_contiguous or not w.flags.c_contiguous:
+            return NotImplemented  # their layouts decide that of the result
+        windows = [d * (k - 1) + 1 for d, k in zip(dilation, w.shape[2:])]
+        if transposed:
+            sizes = [(n - 1) * s + k - 2 * p + e for n, s, k, p, e in zip(x.shape[2:], stride, windows, padding, extra)]
+            return (x.shape[0], w.shape[1] * groups, *sizes)
+        sizes = [(n + 2 * p - k) // s + 1 for n, p, k, s in zip(x.shape[2:], padding, windows, stride)]
+        return (x.shape[0], w.shape[0], *sizes)
+
     def kernel(
         x: A, w: A, bias: A, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, extra: Ints, groups: int
     ) -> A:

@@ -175,6 +175,9 @@ class resample(Family):
     vmap = "dims"
     reference = in_pytorch
 
+    def meta(x: A, output_size: Ints, mode: str, align_corners: Any, scales: Any) -> Any:
+        return (*x.shape[: -len(output_size)], *output_size) if x.flags.c_contiguous else NotImplemented
+
     @staticmethod
     @keeps_format
     def kernel(x: A, output_size: Ints, mode: str, align_corners: Any, scales: Any) -> A:

@@ -13,8 +13,8 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads, plain_tensors
-from leafgrad._core.tensor import TensorBase, is_batched, wrap
-from leafgrad._device import layout, strided
+from leafgrad._core.tensor import TensorBase, is_batched, is_meta, wrap
+from leafgrad._device import check_device, layout, names_meta, strided
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad._missing import part
@@ -83,9 +83,12 @@ def create(
     *args: Any,
     default: Callable[[], Dtype] = _dtypes.get_default_dtype,
     keeps_shape: bool = False,
+    form: tuple[Any, ...] = (),
+    on_meta: bool = False,
 ) -> Any:
     """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments. `out`
-    may keep its own shape if it has as many elements."""
+    may keep its own shape if it has as many elements. `form` is the shape of the result, perhaps with its strides in
+    elements, where it is known before it is made. `on_meta` says that it has no data, unless a device is asked for."""
     out, kind = options.pop("out", None), options.pop("dtype", None)
     if kind.__class__ is not Dtype:
         kind = option(name, "dtype", kind)
@@ -93,7 +96,14 @@ def create(
         return part("ops.sparse.creation").zeros_in(
             name, args[0] if args else (), kind or default(), out=out, **options
         )
+    if (wanted := options.get("device")) is not None:
+        on_meta = names_meta(option(name, "device", wanted))
+        if on_meta:
+            del options["device"]
     requires_grad = bool(options) and check_options(name, options)
+    if on_meta and out is None:
+        array = part("ops.meta.creation").made(make, args, (kind or default()).np, form)
+        return finished(array, requires_grad)
     if out is None:
         array = fresh(name, make, *args, (kind or default()).np)
         return finished(array, True) if requires_grad else wrap(array)
@@ -176,7 +186,7 @@ def empty_strided(size: Shape, stride: Shape, **options: Options) -> Tensor:
         memory = np.empty(length, dtype)
         return np.lib.stride_tricks.as_strided(memory, shape, [s * dtype.itemsize for s in stride])
 
-    return create("empty_strided", options, make)
+    return create("empty_strided", options, make, form=(shape, tuple(stride)))
 
 
 @declared_and_checked
@@ -210,7 +220,14 @@ def like(name: str, input: Any, options: dict[str, Any], fill: Callable[[Any], A
         return wrap(fresh(name, _filled, fill, own.shape, own.dtype))
     kind = option(name, "dtype", options.pop("dtype", None))
     wanted = options.pop("memory_format", None)
+    device = option(name, "device", options.pop("device", None))
+    if names_meta(device) or (device is None and is_meta(own)):
+        array = part("ops.meta.creation").made_like(own, None if kind is None else kind.np, wanted)
+        return finished(array, check_options(name, options))
+    check_device(device)
     requires_grad = check_options(name, options)
+    if is_meta(own):
+        own = part("ops.meta.creation").allocated(own)
     array = fresh(name, lambda: fill(empty_like_array(own, None if kind is None else kind.np, wanted)))
     return finished(array, requires_grad)
 
@@ -267,7 +284,9 @@ def create_new(self: TensorBase, name: str, options: dict[str, Any], make: Calla
     into."""
     own = self.array
     for_all = (lambda *args: own.as_many(make(*args))) if is_batched(own) else make
-    return create(name, options, for_all, *args, default=lambda: _dtypes.from_numpy_dtype(own.dtype))
+    return create(
+        name, options, for_all, *args, default=lambda: _dtypes.from_numpy_dtype(own.dtype), on_meta=is_meta(own)
+    )
 
 
 def new_of_size(name: str, make: Callable[..., Any], what: str) -> Any:
@@ -288,6 +307,8 @@ new_empty = new_of_size("new_empty", np.empty, "a tensor in the dtype of this on
 def new_empty_strided(self: Tensor, size: Shape, stride: Shape, **options: Options) -> Tensor:
     """new_empty_strided(size, stride, **options): as empty_strided, in the dtype of this tensor."""
     options["dtype"] = options.get("dtype") or _dtypes.from_numpy_dtype(self.array.dtype)
+    if is_meta(self.array) and options.get("device") is None:
+        options["device"] = "meta"
     return empty_strided(size, stride, **options)
 
 
@@ -304,7 +325,8 @@ def new_tensor(self: Tensor, data: Any, **options: Options) -> Tensor:
         warn_of_copy("tensor.new_tensor(sourceTensor)")
     own = _dtypes.from_numpy_dtype(self.array.dtype)
     make = lambda dtype: copied(data, _dtypes.from_numpy_dtype(dtype))
-    return without_history(create("new_tensor", options, make, default=lambda: own), data)
+    made = create("new_tensor", options, make, default=lambda: own, on_meta=is_meta(self.array))
+    return without_history(made, data)
 
 
 FUNCTIONS = by_name(

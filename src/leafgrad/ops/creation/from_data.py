@@ -11,7 +11,7 @@ from leafgrad._core.events import graph_break
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import RareFields, SparseArrayBase, TensorBase, with_layout_noted, wrap
 from leafgrad._core.thread_state import silence_numpy, state
-from leafgrad._device import check_device, strided
+from leafgrad._device import check_device, names_meta, strided
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._missing import part
 from leafgrad.ops.arguments import KINDS, REFUSED, declared_and_checked
@@ -82,6 +82,8 @@ def tensor(data: Any, *, dtype: Dtype | None = None, **options: Any) -> Tensor:
     elif "layout" in options:
         raise TypeError("tensor() got an unexpected keyword argument 'layout'")
     else:
+        if names_meta(option("tensor", "device", options.get("device"))):
+            return part("ops.meta.creation").leaf(tensor(data, dtype=dtype, **{**options, "device": None}))
         requires_grad = check_options("tensor", options)
         for key in () if requires_grad else ("requires_grad", "pin_memory"):  # which may be None elsewhere
             if options.get(key, False) is None:
@@ -330,9 +332,11 @@ def _full_name(cls: type) -> str:
 def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = None) -> Tensor:
     """as_tensor(data, dtype=None, device=None): data itself if it is a tensor, its memory if it is a NumPy array, else
     a new tensor."""
+    if names_meta(device):
+        return part("ops.meta.creation").leaf(as_tensor(data, dtype))
     check_device(device)
     if isinstance(data, TensorBase):
-        return data if dtype is None else data.to(dtype)  # type: ignore[attr-defined]
+        return data.to(device, dtype)  # type: ignore[attr-defined]
     if isinstance(data, np.ndarray):
         shared = from_numpy(data)
         return shared if dtype is None else shared.to(dtype)
@@ -350,6 +354,8 @@ def asarray(
 ) -> Tensor:
     """asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False): a tensor of obj, which shares its
     memory where that is possible (always with copy=False, or an error; never with copy=True)."""
+    if names_meta(device):
+        return part("ops.meta.creation").leaf(asarray(obj, dtype=dtype, copy=copy, requires_grad=requires_grad))
     check_device(device)
     if isinstance(obj, TensorBase):
         shared: Any = obj

@@ -24,7 +24,7 @@ def eye(n: int, m: int | None = None, **options: OutOptions) -> Tensor:
     for name, value in (("n", n), ("m", m)):
         if value is not None and value < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
-    return create("eye", options, np.eye, n, m, 0)
+    return create("eye", options, np.eye, n, m, 0, form=((n, n if m is None else m),))
 
 
 @declared(

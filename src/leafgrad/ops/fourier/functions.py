@@ -11,6 +11,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.tensor import wrap
+from leafgrad._device import names_meta
 from leafgrad._dtypes import FLOAT, from_numpy_dtype, get_default_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.ops.conv.padding import constant_pad_nd
@@ -310,6 +311,8 @@ def _frequencies(
         raise errors.mistake(RuntimeError, f"{name} requires a floating point or complex dtype")
     steps = fresh(name, make, n)
     made = wrap(steps.astype(kind.np) * np.asarray(1.0 / (n * d) if n else 1.0, kind.np))
+    if names_meta(device):
+        made, device = made.to(device), None
     for given, known in ((layout, made.layout), (device, made.device)):
         if given is not None and str(given) not in (str(known), getattr(known, "type", "")):
             raise errors.mistake(RuntimeError, f"{name}: there are tensors of {known} only, not of {given}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import wrap
+from leafgrad._core.tensor import is_meta, wrap
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import FLOAT, from_numpy_dtype, type_name
 from leafgrad.ops.conv.padding import constant_pad_nd, pad_with_own
@@ -314,6 +314,8 @@ def istft(
 
 def check_envelope(call: Call, envelope: Any) -> None:
     """Is there something to divide by everywhere?"""
+    if is_meta(envelope):
+        return
     while envelope.__class__ is not np.ndarray:  # of many samples
         envelope = envelope.value
     if not envelope.size:

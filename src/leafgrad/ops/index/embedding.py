@@ -8,7 +8,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.inplace import count_change
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, is_meta, wrap
 from leafgrad._dtypes import type_name
 from leafgrad._missing import part
 from leafgrad.ops.creation.fresh import zero_like
@@ -59,7 +59,7 @@ class embedding(Family):
         if (wrong := outside(input.array, 0, rows)) is not None:
             rows_in = ("index", f"{wrong}, of {rows} rows"), ("weight", errors.describe(weight))
             raise errors.mistake(IndexError, "index out of range in self", *rows_in)
-        if max_norm is not None:
+        if max_norm is not None and not is_meta(weight.array):
             shrink_rows(weight, input.array, max_norm, norm_type)
         return embedding.record(weight, input, padding_idx, scale_grad_by_freq, sparse)
 

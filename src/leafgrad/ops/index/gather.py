@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import is_batched, wrap
+from leafgrad._core.tensor import is_batched, is_meta, wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_order_of
 from leafgrad._missing import part
@@ -204,7 +204,7 @@ LONG_OR_INT = (INT64, np.dtype(np.int32))
 def outside(index: Array, low: int, size: int) -> int | None:
     """The first index that is not in [low, size), where low is not positive."""
     index = index.memory() if is_batched(index) else index
-    if index.size == 0:
+    if index.size == 0 or is_meta(index):
         return None
     if index.dtype == INT64 and index.view(np.uint64).max() < size:
         return None  # one look at them, because negative ones seem very large

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind, bind_many
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
@@ -114,7 +114,7 @@ class masked_scatter(Overwriting):
         message = "masked_scatter: expected self and source to have same dtypes but got{} and {}"
         same_dtype(input.array, source.array, message)
         input, mask = broadcast_with(input, mask, "masked_scatter")
-        if np.count_nonzero(mask.array) > source.array.size:
+        if not is_meta(mask.array) and np.count_nonzero(mask.array) > source.array.size:
             raise errors.mistake(RuntimeError, "Number of elements of source < number of ones in mask")
         return (input, mask, source), ()
 
@@ -140,6 +140,7 @@ class masked_select(Family):
     saved_as = {"input_shape": ""}
     inputs = ("input", "mask")
     holomorphic = False
+    meta = "refused"
     out = "masked_select(): self and result must have the same scalar type"
     exempt = {"vmap": "masked_select"}
 
@@ -189,6 +190,15 @@ class nonzero(Family):
     )
     differentiable = False
     samples = lambda t: [S(t(3, 4)), S(t(3, 4, dtype="bool"), as_tuple=True), S(t()), S(t(0, 3))]
+
+    def meta(x: A, *size: int) -> A:
+        if size:  # see nonzero_static
+            return np.broadcast_to(np.int64(0), (size[0], x.ndim))
+        raise errors.mistake(
+            NotImplementedError,
+            "The register_meta function for torch.nonzero() raises unimplemented by default, as a correct "
+            "data-independent implementation does not exist.",
+        )
 
     def kernel(x: A) -> A:
         return np.argwhere(x)
@@ -250,11 +260,12 @@ class one_hot(Family):
             raise errors.mistake(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.")
         if not x.size and num_classes <= 0:
             raise errors.mistake(RuntimeError, "Can not infer total number of classes from empty tensor.")
-        if x.size and x.min() < 0:
+        looks = x.size and not is_meta(x)
+        if looks and x.min() < 0:
             raise errors.mistake(RuntimeError, "Class values must be non-negative.")
         if num_classes == -1:
             num_classes = int(x.max()) + 1
-        elif x.size and x.max() >= num_classes:
+        elif looks and x.max() >= num_classes:
             raise errors.mistake(RuntimeError, "Class values must be smaller than num_classes.")
         return one_hot.record(tensor, num_classes)
 

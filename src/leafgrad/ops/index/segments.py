@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.tensor import is_meta
 from leafgrad._dtypes import FLOAT, INTEGER, from_numpy_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.reduce.common import F32, is_half, raw
@@ -172,7 +173,7 @@ def _check(data: Any, lengths: Any, indices: Any, offsets: Any, axis: int, unsaf
     if from_numpy_dtype(numbers.dtype).category != INTEGER:
         words = f"\"_segment_reduce_{name}_cpu_kernel1\" not implemented for '{from_numpy_dtype(numbers.dtype).alias}'"
         raise errors.mistake(NotImplementedError, words)
-    if name == "lengths" and not unsafe:
+    if name == "lengths" and not unsafe and not is_meta(numbers):
         if (numbers < 0).any():
             raise errors.mistake(RuntimeError, "lengths contains negative value!")
         if (numbers.sum(-1) != data.array.shape[axis]).any():

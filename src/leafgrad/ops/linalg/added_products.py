@@ -16,7 +16,17 @@ from leafgrad.kernels.halves import converted, widened
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.linalg.checks import factor
 from leafgrad.ops.linalg.matrices import check_floats, check_same_dtype
-from leafgrad.ops.linalg.products import any_product, bmm, combined, dot, half_product, matmul, mv, vdot
+from leafgrad.ops.linalg.products import (
+    any_product,
+    bmm,
+    combined,
+    dot,
+    half_product,
+    matmul,
+    mv,
+    shape_of_product,
+    vdot,
+)
 from leafgrad.ops.out import CASTS, into_out
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.pointwise.elementwise import mul
@@ -67,6 +77,9 @@ class baddbmm(Added):
     kernel_name = "baddbmm"
     autocast = "lower"
 
+    def meta(x: A, a: A, b: A, beta: Any, alpha: Any) -> Any:
+        return shape_of_product(a, b)
+
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
             return converted(combined(widened(x), half_product(a, b), beta, alpha), a.dtype)
@@ -114,6 +127,9 @@ class addbmm(Added):
     kernel_name = "addmm_impl_cpu_"
     autocast = "lower"
 
+    def meta(x: A, a: A, b: A, beta: Any, alpha: Any) -> Any:
+        return shape_of_product(a[0], b[0]) if len(a) else NotImplemented
+
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         return combined(x, np.add.reduce(any_product(a, b), axis=0, dtype=a.dtype), beta, alpha)
@@ -145,6 +161,9 @@ class addmv(Added):
     kernel_name = "addmv_impl_cpu"
     in_place_function = True
 
+    def meta(x: A, a: A, b: A, beta: Any, alpha: Any) -> Any:
+        return shape_of_product(a, b)
+
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         return combined(x, np.matmul(a, b), beta, alpha)
@@ -171,6 +190,9 @@ class addr(Added):
 
     out = CASTS
     inputs = ("input", "vec1", "vec2")
+
+    def meta(x: A, a: A, b: A, beta: Any, alpha: Any) -> Any:
+        return NotImplemented if not x.flags.c_contiguous else (*a.shape, *b.shape)
 
     @in_single
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:

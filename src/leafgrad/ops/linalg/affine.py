@@ -22,6 +22,7 @@ from leafgrad.ops.linalg.products import (
     is_half,
     matmul,
     rows,
+    shape_of_product,
     times,
 )
 from leafgrad.ops.pointwise.elementwise import add
@@ -52,6 +53,9 @@ class addmm(Family):
     in_place = True
     out = True
     flops = lambda shapes: flops_of_product(shapes[1:])
+
+    def meta(x: A, a: A, b: A, beta: Any, alpha: Any) -> Any:
+        return shape_of_product(a, b)
 
     def kernel(x: A, a: A, b: A, beta: Any, alpha: Any) -> A:
         if is_half(a.dtype):
@@ -124,6 +128,9 @@ class linear(Family):
     method = False
     flops = lambda shapes: flops_of_product((shapes[0], shapes[1][::-1]))
     products = of_linear
+
+    def meta(x: A, weight: A, bias: A) -> Any:
+        return NotImplemented if x.shape[-1] != weight.shape[-1] else (*x.shape[:-1], *weight.shape[:-1])
 
     def kernel(x: A, weight: A, bias: A) -> A:
         kind = x.dtype

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import is_batched, wrap
+from leafgrad._core.tensor import wrap
 from leafgrad._dtypes import FLOAT, from_numpy_dtype
 from leafgrad.ops.linalg.matrices import not_implemented
 from leafgrad.ops.linalg.products import matmul
@@ -63,7 +63,7 @@ def euclidean(a: Any, b: Any) -> Any:
     squares = [mul.function(t, t).sum(-1, keepdim=True) for t in (a, b)]
     both = squares[0] + squares[1].mT - 2 * matmul.function(a, b.mT)
     near = wrap(both.array <= 0)
-    if not is_batched(near.array) and not near.array.any():
+    if near.array.__class__ is np.ndarray and not near.array.any():
         return both.sqrt()
     return where.function(near, 0.0, where.function(near, 1.0, both).sqrt())
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import FLOAT, from_numpy_dtype
 from leafgrad.ops.linalg.products import matmul
@@ -187,6 +187,8 @@ def check_equation(name: str, a: TensorBase, b: TensorBase, left: bool = True) -
 def check_success(info: TensorBase, message: Any, name: str, error: type[RuntimeError] = LinAlgError) -> None:
     """Raise the error about the first matrix for which the code of a kernel is not zero."""
     codes = info.array
+    if is_meta(codes):
+        return
     while codes.__class__ is not np.ndarray:  # of many samples
         codes = codes.value
     if codes.any():

@@ -113,6 +113,14 @@ def flops_of_product(shapes: Sequence[Any]) -> int:
     return int(2 * math.prod(shapes[0]) * columns)
 
 
+def shape_of_product(a: A, b: A) -> Any:
+    """The shape of the product of vectors, matrices or batches of these; NotImplemented if they do not fit."""
+    if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        return NotImplemented
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return (*batch, *a.shape[-2:-1], *b.shape[-1:]) if b.ndim > 1 else (*batch, *a.shape[-2:-1])
+
+
 # -- matrices and vectors ---------------------------------------------------------------------------------------------
 
 
@@ -120,6 +128,7 @@ class Product(Family, family=True):
     """Products of two tensors."""
 
     kernel = product
+    meta = shape_of_product
     jvp = "product"
     vmap = batched_product
     flops: Any = flops_of_product

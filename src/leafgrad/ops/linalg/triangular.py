@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors, return_types
-from leafgrad._core.tensor import is_batched, wrap
+from leafgrad._core.tensor import wrap
 from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.linalg.matrices import (
     OfMatrices,
@@ -254,7 +254,7 @@ class cholesky_inverse(OfMatrices):
     def call(input: Tensor, upper: bool = False) -> Tensor:
         check_square("cholesky_inverse", input)
         check_kernel("cholesky_inverse_out_cpu", input)
-        if not is_batched(input.array) and input.array.size:
+        if input.array.__class__ is np.ndarray and input.array.size:
             zeros = np.diagonal(input.array, 0, -2, -1) == 0
             info = np.where(zeros.any(-1), zeros.argmax(-1) + 1, 0)
             check_success(wrap(np.asarray(info)), no_inverse, "cholesky_inverse")

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase, conjugate_behind, is_batched
+from leafgrad._core.tensor import TensorBase, as_array, conjugate_behind, is_batched
 from leafgrad._layouts import steps_of
 from leafgrad.ops.out import SAME_DTYPE
 from leafgrad.ops.pointwise.convert import ComplexView, clone, conj, imag_part
@@ -144,7 +144,7 @@ class view_as_real(ComplexView):
     """view_as_real(input): the memory of complex numbers as pairs of real ones, in a new last dimension."""
 
     def kernel(x: A) -> A:
-        x = np.asarray(x)  # a gradient may be a NumPy scalar, which is no memory to look at
+        x = as_array(x)  # a gradient may be a NumPy scalar, which is no memory to look at
         return x[..., None].view(_dtypes.from_numpy_dtype(x.dtype).to_real().np)
 
     def call(input: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from leafgrad import errors
 from leafgrad._core.bind import TensorOperators, binary, bind
 from leafgrad._core.fused import run_on_tensors
 from leafgrad._core.held import is_free
-from leafgrad._core.overrides import UNCHANGED, is_reflected, method_overridden, plain, takes_over
+from leafgrad._core.overrides import UNCHANGED, handling, is_reflected, method_overridden, plain, takes_over
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, from_numpy_dtype
 from leafgrad.kernels import language, multiply, native, negative, one_over
@@ -340,6 +340,8 @@ class Binary(Family, family=True):
 
 def overridden_by(name: str, input: Any, other: Any, **options: Any) -> Any:
     """What becomes of a method whose second operand takes the call over; otherwise UNCHANGED."""
+    if handling.inside is not None and not hasattr(links.tensor_class, name):  # an operation of our own
+        return UNCHANGED
     if takes_over(other) and "other" in names_in_call(2):
         return method_overridden(name, input, other=other, **options)
     return method_overridden(name, input, other, **options)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from leafgrad._core.modes import in_vmap
 from leafgrad._core.tensor import is_batched
 from leafgrad.ops.registry import Family, Operation, op
@@ -92,6 +94,9 @@ class Drawing(Family, family=True):
 
     public_name = ""
     differentiable = False
+
+    def meta(*values: Any) -> Any:
+        return np.broadcast_shapes(*[value.shape for value in values if hasattr(value, "shape")])
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:

@@ -69,7 +69,7 @@ def draw_or_fill(
             return drawn(np.empty_like(out.array), distribution, generator, *parameters)
         return getattr(numbers(), distribution)(generator, shape, dtype, *parameters)
 
-    return create(name, options, make, default=default)
+    return create(name, options, make, default=default, form=(shape,))
 
 
 def check_generator(name: str, generator: Any) -> None:
@@ -121,7 +121,7 @@ def randint(*args: Any, **options: OutOptions) -> Tensor:
 def randperm(n: int, *, generator: Generator | None = None, **options: OutOptions) -> Tensor:
     """randperm(n, *, generator=None, **options): 0, 1, ..., n - 1 in random order, of int64 if nothing else is asked
     for."""
-    return create("randperm", options, numbers().randperm, generator, n, default=lambda: _dtypes.int64)
+    return create("randperm", options, numbers().randperm, generator, n, default=lambda: _dtypes.int64, form=((n,),))
 
 
 def of_shape_of(name: str, distribution: str, what: str) -> Any:
@@ -265,6 +265,9 @@ class draw_indices(Drawing):
     options = ("num_samples", "replacement", "source")
     aten = "multinomial"
     samples = program(lambda torch, x: torch.multinomial(x.detach().abs() + 1, 2))
+
+    def meta(input: A, num_samples: int, replacement: bool, source: Generator | None) -> Any:
+        return np.broadcast_to(np.int64(0), (*input.shape[:-1], num_samples))
 
     @staticmethod
     def kernel(input: A, num_samples: int, replacement: bool, source: Generator | None) -> A:

@@ -15,6 +15,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.modes import switches
+from leafgrad._core.overrides import call_of_arrays, handling
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.thread_state import state
 from leafgrad.kernels.recurrent import gates_of, steps
@@ -192,6 +193,9 @@ def forms(hx: str, result: str) -> tuple[str, str]:
 
 def recurrent(kind: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """A call of one of the functions below, in either form: (all states of the last layer, the last of all layers)."""
+    call = call_of_arrays((*args, *kwargs.values()))
+    if call not in (None, handling.inside):
+        return call(function, args, kwargs)  # type: ignore[no-any-return]
     given = matched(function, args, kwargs)
     hx, params = given["hx"], given["params"]
     if kind == "lstm" and len(hx) != 2:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core.tensor import is_meta, links
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 
@@ -75,3 +76,15 @@ class pad_rows(Family):
         return out.index_put((torch.as_tensor(at[0]), torch.as_tensor(at[1])), x)
 
     samples = lambda t: [S(t(4, 3), AT, (3, 2), 1), S(t(4), AT, (4, 2), 0)]
+
+
+def packed(input: Any, at: Places) -> Any:
+    """The rows of a tensor (time, batch, ...) at these places."""
+    return links.meta_call(pack_rows.record, (input, at), {}) if is_meta(input.array) else pack_rows.record(input, at)
+
+
+def padded_rows(input: Any, at: Places, shape: tuple[int, int], value: Any) -> Any:
+    """A tensor (time, batch, ...) with rows at these places, and a number everywhere else."""
+    if is_meta(input.array):
+        return links.meta_call(pad_rows.record, (input, at, shape, value), {})
+    return pad_rows.record(input, at, shape, value)

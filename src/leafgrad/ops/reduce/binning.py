@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase, is_batched
+from leafgrad._core.tensor import TensorBase, is_batched, is_meta
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, dtype, float32, float64, from_numpy_dtype
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.ranges import spaced
@@ -214,6 +214,8 @@ class bincount(Family):
             np.float32 if weights.dtype == np.float32 else float
         )
 
+    meta = "refused"
+
     def vmap(batch: A, x: A, weights: A, minlength: int) -> A:
         raise batch.dynamic_shape()
 
@@ -223,7 +225,7 @@ class bincount(Family):
             raise not_implemented("bincount_cpu", kind)
         if minlength < 0:
             raise errors.mistake(RuntimeError, "minlength should be >= 0")
-        if x.ndim != 1 or (x.size and x.min() < 0):
+        if x.ndim != 1 or (x.size and not is_meta(x) and x.min() < 0):
             raise errors.mistake(RuntimeError, "bincount only supports 1-d non-negative integral inputs.")
         if weights is not None and weights.array.shape != x.shape:
             raise errors.mistake(RuntimeError, "weights should be 1-d and have the same length as input")

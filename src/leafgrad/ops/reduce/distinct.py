@@ -75,6 +75,8 @@ def refuse_derivative(name: str) -> Any:
 class sorted_groups(Distinct):
     """sorted_groups(input, dim): the distinct elements in order, the place of each element among them, and counts."""
 
+    meta = "refused"
+
     node_name = "Unique2Backward0"
     node_names = ("UniqueDimBackward0",)
     aten = {"Unique2Backward0": "_unique2", "UniqueDimBackward0": "unique_dim"}
@@ -98,6 +100,7 @@ class sorted_groups(Distinct):
 class consecutive_groups(Distinct):
     """consecutive_groups(input, dim): the same for equal elements that follow each other, in the order they have."""
 
+    meta = "refused"
     node_name = "UniqueConsecutiveBackward0"
     aten = "unique_consecutive"
     reference = lambda torch, x, dim: torch.unique_consecutive(x, return_inverse=True, return_counts=True, dim=dim)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors, return_types
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, is_meta, wrap
 from leafgrad._dtypes import COMPLEX, FLOAT
 from leafgrad.kernels import native_search
 from leafgrad.ops.dimensions import wrap_dim
@@ -229,8 +229,10 @@ def _quantile(name: str, t: Any, q: Any, dim: Any, keepdim: bool, interpolation:
     if name == "nanquantile":
         count = (x.array == x.array).sum(-1)[..., None]
     last = np.maximum(count - 1, 0).astype(q.array.dtype) if name == "nanquantile" else float(count - 1)
-    ranks = fractions * (wrap(last) if isinstance(last, np.ndarray) else last)
-    if name == "quantile" and np.isnan(x.array).any():  # where there is a nan, it is the result
+    ranks = fractions * (last if isinstance(last, float) else wrap(last))
+    if (
+        name == "quantile" and not is_meta(x.array) and np.isnan(x.array).any()
+    ):  # where there is a nan, it is the result
         ranks = where.function(wrap(np.isnan(x.array).any(-1, keepdims=True)), float(count - 1), ranks)
     at_ranks = np.broadcast_to(ranks.array, (*x.array.shape[:-1], fractions.array.shape[0]))
     if interpolation not in ("linear", "midpoint"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import arrays_of_plain, bind
-from leafgrad._core.overrides import TakesOver, any_sparse, taking_over
+from leafgrad._core.overrides import TakesOver, leaves_usual_way
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import in_format_of_all
 from leafgrad.kernels.moving import native_move
@@ -49,7 +49,7 @@ def arrays_of(tensors: Any) -> list[Any]:
     arrays = arrays_of_plain(tensors)
     if len(arrays) == len(tensors):
         return arrays
-    if taking_over(tensors) or any_sparse(tensors):
+    if leaves_usual_way(tensors):
         raise TakesOver
     try:
         return [t.array for t in tensors]

@@ -32,6 +32,11 @@ class repeated_indices(Family):
     aten = "repeat_interleave"
     exempt = {"vmap": "dynamic shape"}
 
+    def meta(counts: Any, output_size: Any) -> Any:
+        if output_size is None:
+            raise errors.mistake(RuntimeError, "cannot repeat_interleave a meta tensor without output_size")
+        return (output_size,)
+
     def kernel(counts: Any, output_size: Any) -> Any:
         if counts.size and counts.min() < 0:
             raise errors.mistake(RuntimeError, "repeats can not be negative")

@@ -17,7 +17,7 @@ from leafgrad._core.inplace import count_change
 from leafgrad._core.modes import current_modes, switches
 from leafgrad._core.op import GradientRules, Op
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, links, with_layout_noted, wrap
+from leafgrad._core.tensor import TensorBase, View, is_meta, links, with_layout_noted, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._device import preserve_format
 from leafgrad._layouts import check_format, format_of, order_of, row_major_steps
@@ -160,7 +160,7 @@ def sliced_memory(array: Any, shape: tuple[int, ...], steps: tuple[int, ...], st
     memory, _ = memory_of(array)
     needed = 0 if 0 in shape else bytes_needed(shape, steps, start, array.itemsize)
     if needed > memory.size:
-        grown = fresh("resize_", np.zeros, (needed,), np.uint8)
+        grown = memory.grown(needed) if is_meta(memory) else fresh("resize_", np.zeros, (needed,), np.uint8)
         grown[: memory.size] = memory
         memory = grown
     return array_on(memory, array.dtype, shape, steps, start * array.itemsize)

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.tensor import is_batched
-from leafgrad._device import check_device, device
+from leafgrad._core.tensor import is_batched, is_meta
+from leafgrad._device import check_device, device, names_meta
 from leafgrad._dtypes import dtype as Dtype
+from leafgrad._missing import part
+from leafgrad.ops.shape.buffers import from_bytes, owners, warn_of_typed
 from leafgrad.ops.shape.strides import memory_of, owner_of
 from leafgrad.ops.shape.view_history import address
 from leafgrad.ops.signature import Tensor, by_name, declared
@@ -27,6 +29,7 @@ from leafgrad.ops.signature import Tensor, by_name, declared
 _storages: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDictionary()  # by the owner's id
 _resized: dict[int, tuple[Any, int]] = {}  # by the same: the owner, weakly, and the size that a storage was given
 _CPU = device("cpu")
+_META = device("meta")
 
 # The methods that convert a storage, and the names of the classes for one dtype.
 CONVERSIONS = {kind.alias.lower().replace("complex", "complex_"): kind for kind in _dtypes.ALL}
@@ -43,7 +46,10 @@ class StorageBase:
     """What storages with and without a dtype have in common."""
 
     is_cuda = is_sparse = is_hpu = False
-    device = _CPU
+
+    @property
+    def device(self) -> device:
+        return _META if is_meta(self._elements()) else _CPU
 
     def _elements(self) -> Any:
         raise NotImplementedError
@@ -65,6 +71,8 @@ class StorageBase:
     def tolist(self) -> list[Any]:
         """tolist(): the elements as Python numbers."""
         elements = self._elements()
+        if is_meta(elements):
+            raise errors.mistake(NotImplementedError, "Not available for 'meta' device type")
         return (elements.astype(np.float32) if elements.dtype.name == "bfloat16" else elements).tolist()  # type: ignore[no-any-return]
 
     def _place(self, index: Any) -> int:
@@ -103,7 +111,9 @@ class StorageBase:
         return int(self._elements().itemsize)
 
     def cpu(self) -> Any:
-        """cpu(): the storage itself, which is always there."""
+        """cpu(): the storage itself, if it has data."""
+        if is_meta(self._elements()):
+            raise self._elements().refusal("cpu")
         return self
 
     def is_shared(self) -> bool:
@@ -124,7 +134,9 @@ class StorageBase:
 
     def __repr__(self) -> str:
         kind = f"dtype={self.dtype}, " if isinstance(self, TypedStorage) else ""
-        head = f"[{typename(self)}({kind}device=cpu) of size {len(self)}]"
+        head = f"[{typename(self)}({kind}device={self.device}) of size {len(self)}]"
+        if self.device == _META:
+            return f"...\n{head}"
         return "\n".join([f" {value}" for value in self.tolist()]) + "\n" + head
 
     __str__ = __repr__
@@ -132,14 +144,6 @@ class StorageBase:
     for _name, _kind in CONVERSIONS.items():
         locals()[_name] = converted(_kind)
     del _name, _kind
-
-
-def owners(array: Any) -> list[Any]:
-    """What an array lies in: the arrays and buffers that it is a view of, up to the memory itself."""
-    found = [array]
-    while isinstance(found[-1], (np.ndarray, memoryview)):
-        found.append(found[-1].base if isinstance(found[-1], np.ndarray) else found[-1].obj)
-    return found
 
 
 def typename(storage: StorageBase) -> str:
@@ -154,6 +158,10 @@ class UntypedStorage(StorageBase):
     when_filled: list[tuple[Any, Any, str]] | None = None
 
     def __init__(self, content: Any = 0, *, device: Any = None) -> None:
+        if names_meta(device):
+            size = content if isinstance(content, int) else len(UntypedStorage(content))
+            self._own(part("ops.meta.arrays").MetaArray.new((size,), np.dtype(np.uint8)))
+            return
         check_device(device)
         if isinstance(content, int):
             if content < 0:
@@ -188,8 +196,8 @@ class UntypedStorage(StorageBase):
 
     def _own(self, memory: Any) -> None:
         """Become the storage of new memory, which no tensor shows."""
-        self._owner = self._memory = memory
-        _storages[id(memory)] = self
+        self._owner, self._memory = (memory.memory if is_meta(memory) else memory), memory
+        _storages[id(self._owner)] = self
 
     def _elements(self) -> Any:
         limit = _resized.get(id(self._owner))
@@ -202,7 +210,7 @@ class UntypedStorage(StorageBase):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, int):
-            return int(self._elements()[self._place(index)])
+            return self.tolist()[0] if is_meta(self._memory) else int(self._elements()[self._place(index)])
         if not isinstance(index, slice):
             raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
         start, stop, step = index.indices(len(self))
@@ -215,7 +223,7 @@ class UntypedStorage(StorageBase):
 
     def data_ptr(self) -> int:
         """data_ptr(): the address of the memory, 0 if there is none."""
-        return address(self._memory) if len(self) else 0
+        return address(self._memory) if len(self) and not is_meta(self._memory) else 0
 
     def byteswap(self, dtype: Any) -> None:
         """byteswap(dtype): turn the bytes of each number of a dtype around."""
@@ -290,7 +298,7 @@ class UntypedStorage(StorageBase):
 
 def storage_of(array: Any) -> UntypedStorage:
     """The storage of the memory that an array shows."""
-    owner = owner_of(array)
+    owner = array.memory if is_meta(array) else owner_of(array)
     found = _storages.get(id(owner))
     if found is None:
         found = UntypedStorage.__new__(UntypedStorage)
@@ -300,22 +308,6 @@ def storage_of(array: Any) -> UntypedStorage:
     return found
 
 
-def from_bytes(buffer: Any, byte_order: str, count: int, offset: int, kind: Dtype) -> Any:
-    if byte_order not in ("native", "little", "big"):
-        raise ValueError(f"invalid byte_order '{byte_order}' (expected 'native', 'big' or 'little')")
-    order: Any = {"native": "=", "little": "<", "big": ">"}[byte_order]
-    return np.frombuffer(buffer, kind.np.newbyteorder(order), count, offset).astype(kind.np)
-
-
-def warn_of_typed() -> None:
-    """PyTorch's warning that storages with a dtype will go, once."""
-    errors.warn_once(
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
-        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
-        "use tensor.untyped_storage() instead of tensor.storage()"
-    )
-
-
 class TypedStorage(StorageBase):
     """TypedStorage(size=0, dtype=None), TypedStorage(sequence): the memory of tensors of one dtype."""
 
@@ -323,13 +315,13 @@ class TypedStorage(StorageBase):
         self, content: Any = None, *, wrap_storage: Any = None, dtype: Any = None, device: Any = None,
         _internal: bool = False,
     ) -> None:  # fmt: skip
-        check_device(device)
         self.dtype: Dtype = _dtypes.get_default_dtype() if dtype is None else dtype
         if wrap_storage is None:
             is_size = content is None or isinstance(content, int)
             array = np.empty(content or 0, self.dtype.np) if is_size else np.array(content, self.dtype.np)
-            wrap_storage = UntypedStorage(0)
-            wrap_storage._own(array.view(np.uint8))
+            wrap_storage = UntypedStorage(array.nbytes if names_meta(device) else 0, device=device)
+            if not names_meta(device):
+                wrap_storage._own(array.view(np.uint8))
         elif content is not None or dtype is None:
             first = "TypedStorage.__init__ received an invalid combination of arguments. Expected one of:"
             raise RuntimeError(f"{first} (int size), (Sequence data), (*, UntypedStorage wrap_storage, dtype)")

@@ -14,7 +14,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind_result, execute
 from leafgrad._core.recorder import needs_recording
-from leafgrad._core.tensor import TensorBase, is_batched
+from leafgrad._core.tensor import TensorBase, is_batched, is_meta
 from leafgrad._core.views import link
 from leafgrad._layouts import is_dense, steps_of
 from leafgrad.ops.registry import op, with_kernel
@@ -41,6 +41,8 @@ def owner_of(array: Any) -> Any:
 
 def memory_of(array: Any) -> tuple[Any, int]:
     """All the memory that an array shows a part of, as bytes, and the offset of the array's first element in it."""
+    if is_meta(array):
+        return array.all_of_it(), array.offset
     owner = owner_of(array)
     if not is_dense(owner):
         raise NotImplementedError("the memory of this tensor belongs to another library and has gaps: clone() it first")
@@ -49,7 +51,7 @@ def memory_of(array: Any) -> tuple[Any, int]:
 
 def placed(array: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
     """An array over the same memory; `offset`, in elements, counts from the first element of `array`."""
-    if is_batched(array):
+    if is_batched(array) or is_meta(array):
         return array.placed(placed, size, stride, offset)
     memory, start = memory_of(array)
     return array_on(memory, array.dtype, size, stride, start + offset * array.itemsize)
@@ -58,6 +60,8 @@ def placed(array: Any, size: tuple[int, ...], stride: tuple[int, ...], offset: i
 def array_on(memory: Any, kind: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int) -> Any:
     """An array over memory given as bytes, from byte `start` on. Where there is nothing to show, it may begin behind
     the end."""
+    if is_meta(memory):
+        return memory.typed(kind, size, [s * kind.itemsize for s in stride], start)
     if 0 in size:
         start = min(start, memory.size)
     return np.ndarray(size, kind, memory, start, [s * kind.itemsize for s in stride])
@@ -65,6 +69,8 @@ def array_on(memory: Any, kind: Any, size: tuple[int, ...], stride: tuple[int, .
 
 def offset_in_memory(array: Any) -> int:
     """Where in its memory an array begins, in elements."""
+    if is_meta(array):
+        return int(array.offset) // int(array.itemsize)
     return (address(array) - address(owner_of(array))) // int(array.itemsize)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.modes import switches
 from leafgrad._core.recorder import make_node
-from leafgrad._core.tensor import TensorBase, View, is_batched, links, wrap, wrap_node
+from leafgrad._core.tensor import TensorBase, View, is_batched, is_meta, links, wrap, wrap_node
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import CUSTOM_VIEW, MULTI_VIEW, bind_view
 from leafgrad.ops.registry import Family, op, registry
@@ -29,6 +29,7 @@ class ViewFamily(Family, family=True):
     """Operations whose result shares memory with their input."""
 
     jvp = "linear"
+    meta = "kernel"
 
 
 def view_of(operation: Any, t: TensorBase, *options: Any) -> Any:
@@ -99,6 +100,8 @@ def current_steps(t: TensorBase, view: View) -> tuple[Any, ...]:
 def address(array: Any) -> int:
     if is_batched(array):
         array = array.one_sample()
+    if is_meta(array):
+        return int(array.offset)
     return int(array.__array_interface__["data"][0])
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase, links, wrap
+from leafgrad._core.tensor import TensorBase, as_array, links, wrap
 from leafgrad._core.views import bind_view, link
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad._layouts import needs_no_copy
+from leafgrad._layouts import needs_no_copy, restrided
 from leafgrad.ops.dimensions import distinct_dims, fill_in, shape_arguments, wrap_dim
 from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S
@@ -168,7 +168,7 @@ class transpose(ViewFamily):
     node_names = ("TransposeBackward1",)  # in place
 
     def kernel(x: A, dim0: int, dim1: int) -> A:
-        return x.swapaxes(dim0, dim1) if x.ndim else np.asarray(x).view()
+        return x.swapaxes(dim0, dim1) if x.ndim else as_array(x).view()
 
     def call(input: Tensor, dim0: Dim, dim1: Dim) -> Tensor:
         ndim = input.array.ndim
@@ -215,7 +215,7 @@ class expand(ViewFamily):
         strides = _expanded_strides(x, shape)
         if x.__class__ is np.ndarray and x.flags.c_contiguous and x.dtype.kind in "fiubc":
             return np.ndarray(shape, x.dtype, x, 0, strides)  # as_strided, in a tenth of the time
-        return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=True)
+        return restrided(x, shape, strides)
 
     def call(input: Tensor, *shape: Sizes, size: Shape | None = None, implicit: bool = False) -> Tensor:
         target, own = shape_arguments(shape if size is None else (size,), "expand", "size"), input.array.shape

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.tensor import as_array
+from leafgrad._layouts import restrided
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -36,13 +38,13 @@ class unfold(ViewFamily):
     reference = "Tensor.unfold"
 
     def kernel(x: A, dim: int, size: int, step: int) -> A:
-        x = np.asarray(x)
+        x = as_array(x)
         if not x.ndim:  # one window, of one element at most
-            return np.lib.stride_tricks.as_strided(x, (size,), (x.itemsize,))
+            return restrided(x, (size,), (x.itemsize,))
         count = (x.shape[dim] - size) // step + 1
         shape = (*x.shape[:dim], count, *x.shape[dim + 1 :], size)
         strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :], x.strides[dim])
-        return np.lib.stride_tricks.as_strided(x, shape, strides)
+        return restrided(x, shape, strides)
 
     def call(input: Tensor, dimension: Dim, size: int, step: int) -> Tensor:
         shape = input.array.shape or (1,)

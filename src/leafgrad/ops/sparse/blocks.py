@@ -10,7 +10,7 @@ import numpy as np
 
 from leafgrad._core.bind import bind
 from leafgrad._core.op import Op
-from leafgrad._core.tensor import SparseArrayBase, TensorBase, in_sparse_class
+from leafgrad._core.tensor import SparseArrayBase, TensorBase, in_own_class
 from leafgrad.ops.promotion import convert
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, Operation, op, renamed
@@ -29,7 +29,7 @@ def is_sparse(x: A) -> bool:
 def apply(block: Any, *args: Any) -> Any:
     """Apply an operation to arrays or tensors. A sparse result is of the class of sparse tensors."""
     result = block(*args)
-    return in_sparse_class(result) if isinstance(result, TensorBase) and is_sparse(result) else result
+    return in_own_class(result) if isinstance(result, TensorBase) and is_sparse(result) else result
 
 
 @functools.cache
@@ -41,7 +41,7 @@ def record(block: Any, node_name: str, *args: Any) -> Any:
     """The same for tensors, as a node of another name: that of the function which the user has called."""
     count = len(args) - block.option_count
     result = bind(core_named(block, node_name), args[:count], args[count:])
-    return in_sparse_class(result) if is_sparse(result) else result
+    return in_own_class(result) if is_sparse(result) else result
 
 
 def program(run: Any, *shapes: tuple[int, ...]) -> ValuesOnly:
