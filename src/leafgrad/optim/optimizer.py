@@ -40,7 +40,8 @@ from leafgrad.optim.hooks import (
 from leafgrad.optim.hooks import (
     register_optimizer_step_pre_hook as register_optimizer_step_pre_hook,
 )
-from leafgrad.optim.states import YOUNGER_OPTIONS, State, count_in_tensors, loaded, step_counter, zeros_for
+from leafgrad.optim.states import YOUNGER_OPTIONS, count_in_tensors, loaded, step_counter, zeros_for
+from leafgrad.optim.states import State as State
 
 Array = Any
 Group = dict[str, Any]

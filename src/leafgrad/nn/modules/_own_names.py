@@ -23,7 +23,7 @@ def named_by_subclass(*names: str) -> Callable[[Class], Class]:
                     if getattr(cls, name) is vars(base)[name]:
                         setattr(cls, name, renamed(vars(base)[name], f"{cls.__name__}.{name}"))
 
-        base.__init_subclass__ = classmethod(init_subclass)
+        base.__init_subclass__ = classmethod(init_subclass)  # type: ignore[arg-type]
         return base
 
     return decorate
