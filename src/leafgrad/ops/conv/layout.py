@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad._core.tensor import TensorBase, is_batched, with_layout_noted
 from leafgrad._device import contiguous_format
 from leafgrad._layouts import copy_in_format, format_of, laid_like
-from leafgrad.ops.registry import in_rows
+from leafgrad.kernels.moving import in_rows
 
 Array = Any
 

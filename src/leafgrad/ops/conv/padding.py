@@ -12,9 +12,10 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
 from leafgrad.ops.conv.layout import in_format_of
-from leafgrad.ops.registry import Family, in_rows, op
+from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Number, Shape, Tensor
 

@@ -21,10 +21,10 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_order_of
 from leafgrad._missing import part
 from leafgrad.kernels import NATIVE
-from leafgrad.kernels.moving import native_move, taken
+from leafgrad.kernels.moving import in_rows, native_move, taken
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.reduce.common import F32, F64, raw
-from leafgrad.ops.registry import Family, composite, in_rows, op
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, transposed
 from leafgrad.ops.signature import Dim, Tensor
 

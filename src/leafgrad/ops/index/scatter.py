@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import from_numpy_dtype
-from leafgrad.kernels.moving import native_move
+from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import (
@@ -45,7 +45,7 @@ from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import raw
-from leafgrad.ops.registry import in_rows, op
+from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Number, Prepared, Tensor
 

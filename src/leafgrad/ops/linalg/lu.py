@@ -9,6 +9,7 @@ import numpy as np
 
 from leafgrad import errors, return_types
 from leafgrad._core.tensor import wrap
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.linalg.matrices import (
@@ -30,7 +31,7 @@ from leafgrad.ops.linalg.matrices import (
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.linalg.triangular import solve_triangular, triangular
 from leafgrad.ops.reduce.common import raw
-from leafgrad.ops.registry import composite, in_rows, op
+from leafgrad.ops.registry import composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.signature import Tensor

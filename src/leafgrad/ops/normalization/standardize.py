@@ -17,11 +17,12 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
 from leafgrad.kernels.halves import widened
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, F64, Dims, count_of, is_half, refused, total
 from leafgrad.ops.reduce.reductions import sum as sum_along
-from leafgrad.ops.registry import Family, in_rows
+from leafgrad.ops.registry import Family
 
 A = Any  # an array, or a tensor under create_graph
 

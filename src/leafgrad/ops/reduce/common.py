@@ -18,10 +18,11 @@ from leafgrad._dtypes import bool_, from_numpy_dtype, int64
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import native_reduction
 from leafgrad.kernels.halves import converted, widened
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.arguments import checked
 from leafgrad.ops.dimensions import distinct_dims, wrap_dim
 from leafgrad.ops.promotion import cast
-from leafgrad.ops.registry import Family, Operation, in_rows
+from leafgrad.ops.registry import Family, Operation
 from leafgrad.ops.shape.views import expand
 from leafgrad.ops.signature import Declaration, DimOrDims, Tensor
 

@@ -11,11 +11,11 @@ from leafgrad._core.bind import bind_many
 from leafgrad._core.recorder import settle
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import laid_like
-from leafgrad.kernels.moving import native_move
+from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import gather_array, gather_sum
 from leafgrad.ops.reduce.common import F32, F64, ndarray, raw, starts_of_rows
-from leafgrad.ops.registry import Family, composite, in_rows, op
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Tensor
 

@@ -12,6 +12,7 @@ from leafgrad._core.bind import bind
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels import native_reduction
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.out import COMPUTED
 from leafgrad.ops.promotion import cast, sum_dtype
@@ -29,7 +30,7 @@ from leafgrad.ops.reduce.common import (
     refuse_integers,
     restore,
 )
-from leafgrad.ops.registry import in_rows, op
+from leafgrad.ops.registry import op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.split import range_of

@@ -13,6 +13,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, native_reduction
 from leafgrad.kernels.fused import softmax as fused
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.out import Castable
 from leafgrad.ops.pointwise.convert import to_dtype
 from leafgrad.ops.pointwise.elementwise import exp
@@ -31,7 +32,7 @@ from leafgrad.ops.reduce.common import (
     restore,
     total,
 )
-from leafgrad.ops.registry import Operation, in_rows, op
+from leafgrad.ops.registry import Operation, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, DimOrDims, Tensor
 

@@ -14,10 +14,10 @@ from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad._device import Size
 from leafgrad._layouts import copy_in_format, empty_array, format_of, laid_like
-from leafgrad.kernels.moving import native_move
+from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.dimensions import distinct_dims, shape_arguments, wrap_dim
 from leafgrad.ops.index.slices import ALL, alias
-from leafgrad.ops.registry import Family, composite, in_rows, op
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import arrays_of
 from leafgrad.ops.shape.view_history import view_of

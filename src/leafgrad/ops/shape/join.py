@@ -11,12 +11,12 @@ from leafgrad._core.bind import arrays_of_plain, bind
 from leafgrad._core.overrides import TakesOver, leaves_usual_way
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import in_format_of_all
-from leafgrad.kernels.moving import native_move
+from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.out import Castable
 from leafgrad.ops.promotion import cast, common_dtype
-from leafgrad.ops.registry import Family, composite, in_rows, op
+from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.split import at, range_of
 from leafgrad.ops.shape.views import reshape, unsqueeze
