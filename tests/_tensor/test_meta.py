@@ -288,3 +288,12 @@ def test_tensors_with_data_are_none_the_wiser() -> None:
     (x * 2).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
     assert type(x * 2) is torch.Tensor
+
+
+def test_questions_that_are_answered_without_data() -> None:
+    p = nn.Parameter(empty(2))
+    loss = (p * 2).sum()
+    assert "shape ()" in str(torch.explain(loss))
+    assert not isinstance(p, torch.FloatTensor)
+    with pytest.raises(RuntimeError, match="META device type not an accelerator"):
+        torch.Generator("meta")

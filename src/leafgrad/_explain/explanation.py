@@ -8,7 +8,7 @@ from typing import Any
 
 from leafgrad._core.events import events_of
 from leafgrad._core.module_calls import remembered_since
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._explain.held_memory import named_tensors
 from leafgrad._explain.modules import ModuleCalls
@@ -82,7 +82,8 @@ class Explanation(Report):
 
     def _describe(self, loss: TensorBase) -> str:
         name = name_of(loss) or "the tensor"
-        value = f"{loss.array.item():.4g}" if loss.array.size == 1 else f"shape {tuple(loss.array.shape)}"
+        is_number = loss.array.size == 1 and not is_meta(loss.array)
+        value = f"{loss.array.item():.4g}" if is_number else f"shape {tuple(loss.array.shape)}"
         made = "" if loss.node is None else f"   {place_of(loss.node.code, loss.node.lasti)}"
         return f"{name} = {value}{made}"
 

@@ -12,7 +12,7 @@ from leafgrad._core.function import CallNode
 from leafgrad._core.node import Freed, Node, Output, plan_of
 from leafgrad._core.reachable import reach
 from leafgrad._core.recorder import edge
-from leafgrad._core.tensor import is_batched, wrap
+from leafgrad._core.tensor import wrap
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._explain.backward_walk import pull_back
 from leafgrad._explain.explanation import Explanation
@@ -141,7 +141,7 @@ class Collector:
     def _root(self, tensor: Any) -> Item:
         item = Item("output", self.names.of(tensor) or result_name(tensor) or "output", tensor=tensor)
         item.lines = [described(tensor.array)]
-        if tensor.array.size == 1 and tensor.array.dtype.kind in "fiu" and not is_batched(tensor.array):
+        if tensor.array.size == 1 and tensor.array.dtype.kind in "fiu" and tensor.array.__class__ is np.ndarray:
             item.lines[0] += f" = {tensor.array.item():.6g}"
         if not tensor.requires_grad:
             item.lines.append("no graph: does not require grad")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes
-from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.tensor import TensorBase, is_meta, wrap
 from leafgrad._core.views import bind_view
 from leafgrad._device import Size, device
 from leafgrad._dtypes import dtype as Dtype
@@ -91,7 +91,9 @@ class TensorType(type):
         return constructed(cls.dtype, args, options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, TensorBase) and instance.array.dtype == cls.dtype.np
+        if not isinstance(instance, TensorBase) or is_meta(instance.array):
+            return False
+        return bool(instance.array.dtype == cls.dtype.np)
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{cls.__name__}'>"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leafgrad._core.tensor import wrap
-from leafgrad._device import check_device
+from leafgrad._device import check_device, names_meta
 from leafgrad._device import device as Device
 from leafgrad.kernels.random_stream import Stream
 
@@ -52,6 +52,8 @@ class Generator:
     """
 
     def __init__(self, device: Any = "cpu") -> None:
+        if names_meta(device):
+            raise RuntimeError("META device type not an accelerator.")
         try:
             check_device(device)
             self.device = Device(device)
