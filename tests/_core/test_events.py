@@ -41,7 +41,7 @@ def test_a_line_has_one_event_that_counts() -> None:
     ("way", "leave"),
     [
         ("item", lambda t: t.sum().item()),
-        ("float", lambda t: float(t.sum())),
+        pytest.param("float", lambda t: float(t.sum()), marks=pytest.mark.filterwarnings("ignore:Converting a tensor")),
         ("int", lambda t: int(t.sum())),
         ("complex", lambda t: complex(t.sum())),
         ("tolist", lambda t: t.tolist()),
