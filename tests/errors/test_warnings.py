@@ -25,6 +25,7 @@ from leafgrad._tensor import overridable
 from leafgrad.autograd import Function
 from leafgrad.autograd import profiler as autograd_profiler
 from leafgrad.errors.warning import said, warn, warn_once
+from leafgrad.nn.attention.bias import causal_lower_right
 from leafgrad.utils import _pytree, data
 from leafgrad.utils.checkpoint import checkpoint, checkpoint_sequential
 from leafgrad.utils.flop_counter import FlopCounterMode
@@ -569,6 +570,16 @@ def profilers() -> None:
 @case
 def counters_of_flops() -> None:
     FlopCounterMode(mods=[], display=False)
+
+
+@case
+def causal_masks_without_keys() -> None:
+    causal_lower_right(3, 2)
+
+
+@case
+def states_with_data_for_parameters_without() -> None:
+    nn.Linear(2, 2, device="meta").load_state_dict(nn.Linear(2, 2).state_dict())
 
 
 # -- the tests --------------------------------------------------------------------------------------------------------

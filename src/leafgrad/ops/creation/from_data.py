@@ -337,7 +337,7 @@ def as_tensor(data: Any, dtype: Dtype | None = None, device: Device | None = Non
         return part("ops.meta.creation").leaf(as_tensor(data, dtype))
     check_device(device)
     if isinstance(data, TensorBase):
-        return data.to(device, dtype)  # type: ignore[attr-defined]
+        return data if dtype is None and device is None else data.to(device, dtype)  # type: ignore[attr-defined]
     if isinstance(data, np.ndarray):
         shared = from_numpy(data)
         return shared if dtype is None else shared.to(dtype)
