@@ -19,7 +19,7 @@ from leafgrad.kernels import clip, native
 from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
-from leafgrad.ops.index.overwrite import fits
+from leafgrad.ops.creation.numbers import fits
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.out import CASTS_OF_TENSORS
 from leafgrad.ops.pointwise.comparison import isfinite
