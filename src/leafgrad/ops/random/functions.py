@@ -121,6 +121,8 @@ def randint(*args: Any, **options: OutOptions) -> Tensor:
 def randperm(n: int, *, generator: Generator | None = None, **options: OutOptions) -> Tensor:
     """randperm(n, *, generator=None, **options): 0, 1, ..., n - 1 in random order, of int64 if nothing else is asked
     for."""
+    if not options:  # the usual case
+        return wrap(fresh("randperm", numbers().randperm, generator, n))
     return create("randperm", options, numbers().randperm, generator, n, default=lambda: _dtypes.int64, form=((n,),))
 
 
