@@ -52,6 +52,11 @@ def product(a: Any, b: Any) -> Any:
     return converted(half_product(a, b), kind)
 
 
+def product_of_vectors(a: Any, b: Any) -> Any:
+    kind = a.dtype
+    return kernels.dot(a, b) if kind is _f32 or kind is _f64 else product(a, b)
+
+
 def half_product(a: Any, b: Any) -> Any:
     """The product of two arrays of half precision, in single precision, of which everything is computed."""
     return any_product(widened(a), widened(b)) if a.ndim == 1 or b.ndim == 1 else kernels.half_product(a, b)
@@ -193,6 +198,7 @@ class dot(Product):
 
     out = "result dtype {given.alias} does not match input dtype {wanted.alias}"
     inputs = ("input", "tensor")
+    kernel = product_of_vectors
     flops = None
 
     def call(input: Tensor, tensor: Tensor) -> Tensor:
@@ -224,7 +230,7 @@ class vdot(Product):
     holomorphic = False
 
     def kernel(a: A, b: A) -> A:
-        return product(a.conj() if a.dtype.kind == "c" else a, b)
+        return product(a.conj(), b) if a.dtype.kind == "c" else product_of_vectors(a, b)
 
     def call(input: Tensor, other: Tensor) -> Tensor:
         checks.check_vectors("vdot", input.array, other.array)
