@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafgrad import kernels
-from leafgrad.kernels.moving import copied, counted, filled, full, spaced, written
+from leafgrad.kernels.moving import copied, counted, filled, full, spaced, total_of_targets, written
 from leafgrad.kernels.select import choose
 from leafgrad.ops.shape.arrange import flip
 from leafgrad.ops.shape.join import cat
@@ -143,3 +143,17 @@ def test_equal_distances() -> None:
                 np.testing.assert_allclose(found, expected, rtol=0, atol=allowed)
     for count in (0, 1, 7, 200_000):
         np.testing.assert_array_equal(counted(count), np.arange(count))
+
+
+def test_one_element_of_each_row() -> None:
+    for kind in ("f4", "f8"):
+        x = np.random.default_rng(0).standard_normal((50, 7)).astype(kind)
+        at = np.arange(50) % 7
+        for mean in (False, True):
+            found = total_of_targets(x, at, mean)
+            if found is not None:  # as where nothing was built
+                taken = x[np.arange(50), at].astype("f8")
+                np.testing.assert_allclose(found, -(taken.mean() if mean else taken.sum()), rtol=1e-6)
+                assert found.dtype == kind and found.shape == ()
+        for wrong in (7, -1):
+            assert total_of_targets(x, np.where(at == 3, wrong, at), True) is None

@@ -265,6 +265,7 @@ static const NativeFunction functions[] = {
     {"converted", converted},
     {"taken", taken},
     {"gathered", gathered},
+    {"total_of_targets", total_of_targets},
     {"scattered", scattered},
     {"slices_added", slices_added},
     {"rows_summed", rows_summed},

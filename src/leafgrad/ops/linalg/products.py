@@ -57,6 +57,11 @@ def product_of_vectors(a: Any, b: Any) -> Any:
     return kernels.dot(a, b) if kind is _f32 or kind is _f64 else product(a, b)
 
 
+def product_with_vector(a: Any, b: Any) -> Any:
+    kind = a.dtype
+    return a.dot(b) if kind is _f32 or kind is _f64 else product(a, b)
+
+
 def half_product(a: Any, b: Any) -> Any:
     """The product of two arrays of half precision, in single precision, of which everything is computed."""
     return any_product(widened(a), widened(b)) if a.ndim == 1 or b.ndim == 1 else kernels.half_product(a, b)
@@ -176,6 +181,7 @@ class mv(Product):
     """mv(input, vec): the product of a matrix (n, k) and a vector (k)."""
 
     inputs = ("input", "vec")
+    kernel = product_with_vector
 
     def call(input: Tensor, vec: Tensor) -> Tensor:
         a, b = input.array, vec.array
