@@ -393,6 +393,7 @@ static PyObject *total_of_targets(PyObject *const *args, Py_ssize_t given)
     double total = 0;
     for (npy_intp i = 0; i < rows; i++) {
         npy_intp place = i * columns + places[i];
+        if (places[i] < 0) return NULL;
         total += is_float ? (double)((const float *)PyArray_DATA(x))[place] : ((const double *)PyArray_DATA(x))[place];
     }
     total = 0 - total; /* a sum of nothing is no negative zero */

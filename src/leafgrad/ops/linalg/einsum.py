@@ -12,6 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.modes import switches
@@ -174,9 +176,9 @@ def is_simple(a: Any, b: Any) -> bool:
     recording = state.recording
     if (recording is not True and recording is not False) or switches.autocasts:
         return False
-    if a.__class__ not in plain_tensors or b.__class__ not in plain_tensors or a.array.dtype is not b.array.dtype:
+    if a.__class__ not in plain_tensors or b.__class__ not in plain_tensors or a.rare is not None or b.rare is not None:
         return False
-    if a.rare is not None or b.rare is not None:
+    if a.array.__class__ is not np.ndarray or b.array.__class__ is not np.ndarray or a.array.dtype is not b.array.dtype:
         return False
     return a.array.dtype.kind == "f" and not (recording and (a.needs_grad or b.needs_grad))
 
