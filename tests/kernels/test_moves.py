@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafgrad import kernels
-from leafgrad.kernels.moving import copied, written, zeroed
+from leafgrad.kernels.moving import copied, counted, filled, full, spaced, total_of_targets, written
 from leafgrad.kernels.select import choose
 from leafgrad.ops.shape.arrange import flip
 from leafgrad.ops.shape.join import cat
@@ -116,8 +116,44 @@ def test_choice(size: int, kind: str) -> None:
             np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
 
 
-def test_zeros() -> None:
-    for x in (np.ones(3, "f4"), np.ones((500, 600)), np.ones((5, 6))[:, ::2], np.ones((), "i8")):
-        assert zeroed(x) is x and not x.any()
+def test_one_value() -> None:
+    for kind in ("f4", "f8", "i8", "?", "u1", "f2", "c8", "c16"):
+        for number in (0, 1, 3.5):
+            value = np.array(number).astype(kind)
+            for x in (np.ones(3), np.ones((500, 600)), np.ones((5, 6))[:, ::2], np.ones(()), np.ones((0, 2))):
+                x = x.astype(kind, order="K")
+                assert filled(x, value) is x and (x == value).all()
+                made = full(x.shape, value)
+                assert made.dtype == kind and made.shape == x.shape and (made == value).all()
     with pytest.raises(ValueError, match="read-only"):
-        zeroed(np.broadcast_to(np.ones(1), (3,)))
+        filled(np.broadcast_to(np.ones(1), (3,)), np.array(0.0))
+
+
+def test_equal_distances() -> None:
+    otherwise = getattr(spaced, "otherwise", spaced)
+    for kind in ("f4", "f8"):
+        for count in (2, 3, 50, 1001, 300_000):
+            for first, last in ((0, 1), (-3.7, 1e4), (5, -5)):
+                start, end = np.array(first, kind), np.array(last, kind)
+                step = np.asarray((end - start) / end.dtype.type(count - 1))
+                found, expected = spaced(start, end, step, count), otherwise(start, end, step, count)
+                assert found.dtype == kind and found[0] == start and found[-1] == end
+                # products of float32 are exact in float64; those of float64 are not in what NumPy has
+                allowed = 0 if kind == "f4" else 2**-52 * max(abs(first), abs(last))
+                np.testing.assert_allclose(found, expected, rtol=0, atol=allowed)
+    for count in (0, 1, 7, 200_000):
+        np.testing.assert_array_equal(counted(count), np.arange(count))
+
+
+def test_one_element_of_each_row() -> None:
+    for kind in ("f4", "f8"):
+        x = np.random.default_rng(0).standard_normal((50, 7)).astype(kind)
+        at = np.arange(50) % 7
+        for mean in (False, True):
+            found = total_of_targets(x, at, mean)
+            if found is not None:  # as where nothing was built
+                taken = x[np.arange(50), at].astype("f8")
+                np.testing.assert_allclose(found, -(taken.mean() if mean else taken.sum()), rtol=1e-6)
+                assert found.dtype == kind and found.shape == ()
+        for wrong in (7, -1):
+            assert total_of_targets(x, np.where(at == 3, wrong, at), True) is None

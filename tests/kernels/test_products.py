@@ -190,3 +190,15 @@ def test_sums_of_vectors_that_are_no_block_of_memory() -> None:
     expected = np.array([[c.astype(float) @ a, c.astype(float) @ b]])
     np.testing.assert_allclose(products.two_products(a, b, c), expected, atol=1e-3)
     np.testing.assert_allclose(products.weighted(a, 2.0, np.array([3.0]), c), 2 * a + 3 * c, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [0, 1, 511, 512, 513, 8192, 8193, 20_000, 300_001])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_product_of_two_vectors(count: int, kind: str) -> None:
+    numbers = np.random.default_rng(count)
+    a, b = [numbers.standard_normal(count).astype(kind) for _ in range(2)]
+    expected = float(a.astype(np.longdouble) @ b.astype(np.longdouble))
+    found = products.dot(a, b)
+    assert found.dtype == kind and found.shape == ()
+    np.testing.assert_allclose(float(found), expected, rtol=1e-5, atol=1e-4 if kind == "float32" else 1e-9)
+    np.testing.assert_allclose(products.dot(a[::2], b[::2]), a[::2] @ b[::2], rtol=1e-4, atol=1e-4)

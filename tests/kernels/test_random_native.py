@@ -15,7 +15,7 @@ from leafgrad.kernels import _random as native
 from leafgrad.kernels._random_numpy import WORDS, Stream, box_muller
 
 Array = np.ndarray[Any, Any]
-SIZES = [0, 1, 2, 3, 15, 16, 17, 31, 32, 100, 511, 512, 513, 623, 624, 625, 1024, 1040, 2500, 8192, 8200, 20001]
+SIZES = [0, 1, 2, 3, 15, 16, 17, 31, 32, 100, 511, 512, 513, 623, 624, 625, 1024, 1040, 2500, 8192, 8200, 20001, 70001]
 
 
 # with the processor's fused multiply-add, if it has one, and as on any processor
@@ -47,6 +47,7 @@ def fill(stream: Any, method: str, size: int, dtype: Any, *parameters: Any) -> A
     [
         ("uniform", "float32", ()),
         ("uniform", "float64", ()),
+        *[("exponential", dtype, (scale,)) for dtype in ("float32", "float64") for scale in (-1.0, -0.3)],
         *[
             ("uniform", dtype, bounds)
             for dtype in ("float32", "float64")

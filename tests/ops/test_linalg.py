@@ -455,3 +455,28 @@ def test_inverses_that_do_not_exist_are_refused():
         torch.cholesky_inverse(torch.stack([torch.eye(2), torch.zeros(2, 2)]))
     with pytest.raises(RuntimeError, match="rtol tensor of complex type is not supported"):
         torch.linalg.pinv(torch.eye(2), rtol=torch.tensor(1j))
+
+
+@pytest.mark.parametrize(
+    "equation", ["ij,kj->ik", "ij,kj->ki", "bij,bjk->bik", "bij,bjk->kbi", "ij,ij", "i,i->", "aij,jik->ka"]
+)
+def test_einsum_of_two_without_and_with_a_graph(equation):
+    """What is not recorded takes fewer steps, and has the same values and strides."""
+    left, right = equation.split("->")[0].split(",")
+    sizes = dict(zip("abijk", (2, 3, 4, 5, 6)))
+    a, b = [torch.tensor(make(*[sizes[x] for x in part], seed=7)) for part in (left, right)]
+    expected = torch.einsum(equation, a.clone().requires_grad_(), b)
+    found = torch.einsum(equation, a, b)
+    assert found.shape == expected.shape and found.stride() == expected.stride()
+    torch.testing.assert_close(found, expected.detach())
+    np.testing.assert_allclose(found.numpy(), np.einsum(equation, a.numpy(), b.numpy()))
+    with pytest.raises(RuntimeError, match="does not broadcast"):
+        torch.einsum("ij,kj->ik", torch.ones(2, 3), torch.ones(2, 4))
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (7,), (8,), (5, 6), (6, 5), (3, 4, 5), (1, 1)])
+def test_whole_transforms_of_real_numbers(shape):
+    x = torch.tensor(make(*shape))
+    for dims in (tuple(range(len(shape))), (0,), tuple(reversed(range(len(shape))))):
+        np.testing.assert_allclose(torch.fft.fftn(x, dim=dims).numpy(), np.fft.fftn(x.numpy(), axes=dims), atol=1e-12)
+        np.testing.assert_allclose(torch.fft.ifftn(x, dim=dims).numpy(), np.fft.ifftn(x.numpy(), axes=dims), atol=1e-12)

@@ -6,10 +6,9 @@
        joined(*arrays, dim, sizes)  one after the other along a dimension, row by row
        sizes_of_alike(arrays, dim)  the sizes along a dimension
        flipped(x, dims)             in reverse order along dimensions
-       zeroed(x)                    zeros, in the memory of x
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
        converted(x, dtype)          between float32 and 16 bits: halves.h
-       and those of indexing.h and searching.h
+       and those of filling.h, indexing.h and searching.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
 #define PY_SSIZE_T_CLEAN
@@ -187,34 +186,11 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
 
 #include "halves.h"
 #include "indexing.h"
+#include "filling.h"
 #include "layouts.h"
 #include "searching.h"
 
-/* -- zeroed, chosen ------------------------------------------------------------------------------------------------ */
-
-static void zero_bytes(void *context, ptrdiff_t first, ptrdiff_t last)
-{
-    memset((char *)context + first, 0, last - first);
-}
-
-static PyObject *zeroed(PyObject *const *args, Py_ssize_t given)
-{
-    if (given != 1 || !is_dense(args[0]) || !PyArray_ISWRITEABLE((PyArrayObject *)args[0])) return NULL;
-    PyArrayObject *x = (PyArrayObject *)args[0];
-    npy_intp bytes = PyArray_NBYTES(x);
-    if (bytes < LET_OTHERS_RUN) {
-        memset(PyArray_BYTES(x), 0, bytes);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        if (bytes < SPLIT_FROM) {
-            memset(PyArray_BYTES(x), 0, bytes);
-        } else {
-            pool_run(zero_bytes, PyArray_BYTES(x), bytes, 1, bytes >= LONG_COPY);
-        }
-        Py_END_ALLOW_THREADS
-    }
-    return Py_NewRef((PyObject *)x);
-}
+/* -- chosen -------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const npy_bool *condition;
@@ -267,17 +243,7 @@ static PyObject *chosen(PyObject *const *args, Py_ssize_t given)
     PyArrayObject *out = new_like(a, PyArray_NDIM(condition), PyArray_DIMS(condition));
     if (out == NULL) return NULL;
     work.out = PyArray_BYTES(out);
-    if (size * work.item < LET_OTHERS_RUN) {
-        choose_part(&work, 0, size);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        if (size * work.item < SPLIT_FROM) {
-            choose_part(&work, 0, size);
-        } else {
-            pool_run(choose_part, &work, size, work.item, size * work.item >= LONG_COPY);
-        }
-        Py_END_ALLOW_THREADS
-    }
+    run_on_elements(choose_part, &work, size, work.item);
     return (PyObject *)out;
 }
 
@@ -291,11 +257,15 @@ static const NativeFunction functions[] = {
     {"joined", joined},
     {"sizes_of_alike", sizes_of_alike},
     {"flipped", flipped},
-    {"zeroed", zeroed},
+    {"filled", filled},
+    {"full", full},
+    {"spaced", spaced},
+    {"counted", counted},
     {"chosen", chosen},
     {"converted", converted},
     {"taken", taken},
     {"gathered", gathered},
+    {"total_of_targets", total_of_targets},
     {"scattered", scattered},
     {"slices_added", slices_added},
     {"rows_summed", rows_summed},

@@ -359,6 +359,7 @@ static const NativeFunction functions[] = {
     {"half_product", half_product},
     {"two_products", two_products},
     {"weighted", weighted},
+    {"dot", dot},
     {NULL, NULL},
 };
 static const BlasFunctions lent = {begin, end, multiply};

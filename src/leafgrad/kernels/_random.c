@@ -11,6 +11,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "pool.h"
 #include "random_loops.h"
 
 #define PIECE (2 * PAIRS)     /* words at a time */
@@ -223,6 +224,51 @@ static PyObject *Stream_normal_pairs(Stream *self, PyObject *const *args, Py_ssi
     return waits ? PyFloat_FromDouble(waiting) : Py_NewRef(Py_None);
 }
 
+/* -- exponential numbers -------------------------------------------------------------------------------------------- */
+
+#define CHUNK 32768 /* numbers whose logarithms threads share */
+
+typedef struct {
+    const double *units;
+    void *out;
+    double scale;
+    int is_float;
+} Logarithms;
+
+static void take_logarithms(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Logarithms *work = context;
+    for (ptrdiff_t i = first; i < last; i++) {
+        double number = work->scale * log1p(-work->units[i]);
+        if (work->is_float) ((float *)work->out)[i] = (float)number;
+        else ((double *)work->out)[i] = number;
+    }
+}
+
+static void exponential(const Draw *what)
+{
+    double few[PIECE / 2], *many = what->count < LET_OTHERS_RUN ? NULL : malloc(CHUNK * sizeof *many);
+    for (PIECES(many ? CHUNK : PIECE / 2)) {
+        Logarithms work = {many ? many : few, (char *)what->out + from * (what->narrow ? 4 : 8), what->a, what->narrow};
+        draw_units64(what->twister, many ? many : few, n);
+        if (many) pool_run(take_logarithms, &work, n, 128, what->count >= 4 * CHUNK); /* as long as to move 128 bytes */
+        else take_logarithms(&work, 0, n);
+    }
+    free(many);
+}
+
+static PyObject *Stream_exponential(Stream *self, PyObject *const *args, Py_ssize_t given)
+{
+    PyArrayObject *array;
+    Draw what = {0};
+    if (!enough("exponential", given, 2, 2) || (array = dense(args[0])) == NULL) return NULL;
+    what.a = PyFloat_AsDouble(args[1]);
+    if (PyErr_Occurred()) return NULL;
+    what.narrow = PyArray_TYPE(array) == NPY_FLOAT;
+    if (!what.narrow && PyArray_TYPE(array) != NPY_DOUBLE) return wrong_dtype(array);
+    return draw(self, array, exponential, what);
+}
+
 /* -- zeros and ones, integers -------------------------------------------------------------------------------------- */
 
 static void bernoulli8(const Draw *what)
@@ -403,6 +449,7 @@ static PyMethodDef Stream_methods[] = {
     METHOD(reseed, METH_O), METHOD(state, METH_NOARGS), METHOD(load, METH_VARARGS),
     METHOD(uniform, METH_FASTCALL), METHOD(normal_blocks, METH_FASTCALL), METHOD(normal_pairs, METH_FASTCALL),
     METHOD(bernoulli, METH_FASTCALL), METHOD(integers, METH_FASTCALL), METHOD(permutation, METH_O),
+    METHOD(exponential, METH_FASTCALL),
     {NULL},
 };
 
@@ -447,6 +494,7 @@ static PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__random(void)
 {
     import_array();
+    if (pool_import() < 0) return NULL;
     if (PyType_Ready(&Stream_type) < 0) return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Stream", (PyObject *)&Stream_type) < 0) {

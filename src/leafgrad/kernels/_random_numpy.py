@@ -184,6 +184,16 @@ class Stream:
         words &= _LOW_53
         np.multiply(words.view(np.int64), _UNIT64, out=out)
 
+    def exponential(self, out: Array, scale: float) -> None:
+        """scale ln(1 - u): two words each."""
+        out = out.reshape(-1)
+        for piece in pieces(len(out)):
+            part = out[piece]
+            units = np.empty(len(part))
+            self._unit64(units)
+            np.negative(units, out=units)
+            part[...] = scale * libm("log1p")(units)
+
     def bernoulli(self, out: Array, p: float) -> None:
         """One with probability p, else zero, into any dtype: two words each."""
         out = out.reshape(-1)

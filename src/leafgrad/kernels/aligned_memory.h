@@ -15,11 +15,14 @@
 #include <string.h>
 
 #include "large_memory.h"
+#include "pool_threads.h"
 
 #define LINE 64
 #define PAGE 4096
 #define SMALL 1024  /* bytes: smaller arrays are left as they come, */
 #define LARGE 65536 /* and these begin with a page, of large_memory.h if it has any */
+#define SHARED 262144        /* bytes that helpers clear as well, */
+#define WORTH_WAKING 4194304 /* and for which they are woken */
 
 typedef struct {
     char *block;
@@ -65,6 +68,14 @@ static void *aligned_malloc(void *context, size_t size)
     return noted(numpys.malloc(numpys.ctx, block_size(size)), size, 0);
 }
 
+static void zero_bytes(void *block, ptrdiff_t first, ptrdiff_t last) { memset((char *)block + first, 0, last - first); }
+
+static void zero_memory(char *block, size_t size)
+{
+    if (size < SHARED) memset(block, 0, size);
+    else run_shared(zero_bytes, block, (ptrdiff_t)size, 1, size >= WORTH_WAKING);
+}
+
 static void *aligned_calloc(void *context, size_t count, size_t each)
 {
     (void)context;
@@ -72,7 +83,7 @@ static void *aligned_calloc(void *context, size_t count, size_t each)
     size_t size = count * each, touched;
     char *block = size < LARGE ? NULL : large_malloc(block_size(size), &touched);
     if (block == NULL) return noted(numpys.calloc(numpys.ctx, 1, block_size(size)), size, 0);
-    memset(block, 0, touched);
+    zero_memory(block, touched);
     return noted(block, size, 1);
 }
 

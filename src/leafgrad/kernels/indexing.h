@@ -378,6 +378,32 @@ static PyObject *rows_summed(PyObject *const *args, Py_ssize_t given)
     return (PyObject *)out;
 }
 
+/* -- one element of each row --------------------------------------------------------------------------------------- */
+
+/* total_of_targets(x, at, mean): the negative sum, or the mean, of x[i, at[i]]. Not if an index is out of bounds. */
+static PyObject *total_of_targets(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 3 || !is_dense(args[0]) || !is_index(args[1])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0], *at = (PyArrayObject *)args[1];
+    int is_float = PyArray_DESCR(x) == indexed_kinds[1];
+    if ((!is_float && PyArray_DESCR(x) != indexed_kinds[2]) || PyArray_NDIM(x) != 2 || PyArray_NDIM(at) != 1) return NULL;
+    npy_intp rows = PyArray_DIM(x, 0), columns = PyArray_DIM(x, 1);
+    const int64_t *places = (const int64_t *)PyArray_DATA(at);
+    if (PyArray_DIM(at, 0) != rows || !all_inside(places, rows, columns)) return NULL;
+    double total = 0;
+    for (npy_intp i = 0; i < rows; i++) {
+        npy_intp place = i * columns + places[i];
+        if (places[i] < 0) return NULL;
+        total += is_float ? (double)((const float *)PyArray_DATA(x))[place] : ((const double *)PyArray_DATA(x))[place];
+    }
+    total = 0 - total; /* a sum of nothing is no negative zero */
+    if (args[2] == Py_True) total /= (double)rows;
+    PyArrayObject *out = new_like(x, 0, NULL);
+    if (out != NULL && is_float) *(float *)PyArray_DATA(out) = (float)total;
+    else if (out != NULL) *(double *)PyArray_DATA(out) = total;
+    return (PyObject *)out;
+}
+
 static void indexing_prepare(void)
 {
     const int types[3] = {NPY_INT64, NPY_FLOAT, NPY_DOUBLE};

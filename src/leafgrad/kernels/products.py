@@ -140,6 +140,12 @@ def weighted_with_numpy(a: Any, factor: float, weights: Any, *vectors: Any) -> A
     return total if total.dtype == a.dtype else total.astype(a.dtype)
 
 
+def dot_with_numpy(a: Any, b: Any) -> Any:
+    """The product of two vectors."""
+    return a.dot(b)
+
+
+dot: Any = _products.Native("dot", dot_with_numpy) if NATIVE else dot_with_numpy
 two_products: Any = _products.Native("two_products", two_products_with_numpy) if NATIVE else two_products_with_numpy
 weighted: Any = _products.Native("weighted", weighted_with_numpy) if NATIVE else weighted_with_numpy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from math import prod
 
@@ -23,6 +24,7 @@ def pool_size(size: int, window: int, stride: int, padding: int, dilation: int, 
     return count - 1 if ceil_mode and (count - 1) * stride >= size + padding else count
 
 
+@functools.lru_cache(1000)
 def pool_sizes(sizes: Ints, window: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Ints:
     each = zip(sizes, window, stride, padding, dilation)
     return tuple([pool_size(*values, ceil_mode) for values in each])
@@ -31,6 +33,8 @@ def pool_sizes(sizes: Ints, window: Ints, stride: Ints, padding: Ints, dilation:
 def each_axis(name: str, what: str, value: IntOrInts, dims: int, default: Ints | None = None) -> Ints:
     """One number for each dimension, of 32 bits where it is about windows. `default` is taken if there is none, as for
     a stride."""
+    if value.__class__ is int and -(2**31) <= value < 2**31:  # type: ignore[operator]
+        return (value,) * dims  # type: ignore[return-value]
     found = (value,) if isinstance(value, int) else tuple(value)
     if not found and default is not None:
         return default
@@ -57,10 +61,24 @@ def named_axes(prefix: str, values: Sequence[int]) -> str:
     return " ".join([f"{prefix}{axis}: {value}" for axis, value in zip(AXES[len(values)], values)])
 
 
+_accepted: set[tuple[object, ...]] = set()  # what check_pool found right: a layer sees the same shapes again and again
+
+
 def check_pool(
     name: str, input: TensorBase, window: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> None:
     """Are these windows ones that an input of two or three dimensions, with channels and maybe samples, can have?"""
+    key = (name, input.array.shape, window, stride, padding, dilation, ceil_mode)
+    if key in _accepted:
+        return
+    check_new_pool(name, input, window, stride, padding, dilation, ceil_mode)
+    if len(_accepted) < 1000:
+        _accepted.add(key)
+
+
+def check_new_pool(
+    name: str, input: TensorBase, window: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool
+) -> None:
     dims, shape = len(window), input.array.shape
     whole = ("input", input)
     if len(shape) not in (dims + 1, dims + 2) and name != "avg_pool2d":

@@ -6,6 +6,7 @@ leafgrad does not have (other devices and layouts, pinned memory) is refused, no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,15 +14,16 @@ import numpy as np
 
 from leafgrad import _dtypes, errors
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads, plain_tensors
-from leafgrad._core.tensor import TensorBase, is_batched, is_meta, wrap
+from leafgrad._core.tensor import TensorBase, constant, is_batched, is_meta, wrap
 from leafgrad._device import check_device, layout, names_meta, strided
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad._layouts import empty_array, empty_like_array
 from leafgrad._missing import part
+from leafgrad.kernels.moving import full as full_of
 from leafgrad.ops.arguments import REFUSED, as_int, declared_and_checked, matched
 from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.creation.from_data import check_options, copied, finished, option, warn_of_copy, without_history
-from leafgrad.ops.creation.numbers import refuse_overflow, to_array
+from leafgrad.ops.creation.numbers import fits, refuse_overflow, to_array
 from leafgrad.ops.out import resize_output, store_output
 from leafgrad.ops.signature import (
     LikeOptions,
@@ -136,6 +138,8 @@ def of_size(name: str, make: Callable[..., Any], what: str) -> Any:
             if taken is not UNCHANGED:
                 return taken
         shape = sizes(name, args, size)
+        if not options:  # the usual case
+            return wrap(fresh(name, make, shape, _dtypes.get_default_dtype().np))
         if (dtype := asked_dtype(options)) is not None:
             return wrap(fresh(name, make, shape, dtype))
         return create(name, options, make, shape)
@@ -143,8 +147,12 @@ def of_size(name: str, make: Callable[..., Any], what: str) -> Any:
     return named(function, name, f"{name}(*size, **options): {what}.")
 
 
+def ones_array(shape: tuple[int, ...], dtype: Any) -> Any:
+    return full_of(shape, constant(1, dtype))
+
+
 zeros = of_size("zeros", np.zeros, "a tensor of zeros")
-ones = of_size("ones", np.ones, "a tensor of ones")
+ones = of_size("ones", ones_array, "a tensor of ones")
 
 
 @declared()
@@ -193,13 +201,21 @@ def empty_strided(size: Shape, stride: Shape, **options: Options) -> Tensor:
 def full(size: Shape, fill_value: Number, **options: OutOptions) -> Tensor:
     """full(size, fill_value, *, **options): one value everywhere, which also decides the dtype if none is given."""
     shape = not_negative("full", size)
-    if not options:  # the usual case
-        return wrap(fresh("full", full_array, shape, fill_value, _dtypes.scalar_dtype(fill_value).np))
+    if not options and fill_value.__class__ is float:  # the usual case
+        return wrap(fresh("full", full_array, shape, fill_value, _dtypes.get_default_dtype().np))
     return create("full", options, full_array, shape, fill_value, default=lambda: _dtypes.scalar_dtype(fill_value))
 
 
 def full_array(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
-    return filled(np.empty(shape, dtype), value)
+    """An array of one value, which its dtype must be able to hold."""
+    return full_of(shape, constant(value, dtype) if fits(value, dtype) else checked_value(value, dtype, shape))
+
+
+def checked_value(value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """The value of an array as one without dimensions."""
+    kind = _dtypes.from_numpy_dtype(dtype)
+    refuse_overflow(value, kind, math.prod(shape) == 1)
+    return to_array(value, kind)
 
 
 @declared_and_checked
@@ -211,13 +227,17 @@ def scalar_tensor(s: Number, **options: Options) -> Tensor:
 # -- the shape and dtype of another tensor ----------------------------------------------------------------------------
 
 
-def like(name: str, input: Any, options: dict[str, Any], fill: Callable[[Any], Any]) -> Any:
-    """`fill(array)`, where the array is new and has the shape and, unless told otherwise, the dtype of `input`."""
+def like(
+    name: str, input: Any, options: dict[str, Any], make: Callable[..., Any], fill: Callable[[Any], Any] | None = None
+) -> Any:
+    """`make(shape, dtype)` with the shape and, unless told otherwise, the dtype of `input`. Where elements lie in
+    another order than row by row, `fill(array)` writes to that memory if the order matters to it."""
     if not isinstance(input, TensorBase):
         raise errors.not_a_tensor(name, "input", 1, input)
     own = input.array
-    if not options and own.__class__ is np.ndarray and own.flags.c_contiguous:  # the usual case
-        return wrap(fresh(name, _filled, fill, own.shape, own.dtype))
+    in_rows = own.__class__ is np.ndarray and own.flags.c_contiguous
+    if not options and in_rows:  # the usual case
+        return wrap(fresh(name, make, own.shape, own.dtype))
     kind = option(name, "dtype", options.pop("dtype", None))
     wanted = options.pop("memory_format", None)
     device = option(name, "device", options.pop("device", None))
@@ -228,52 +248,41 @@ def like(name: str, input: Any, options: dict[str, Any], fill: Callable[[Any], A
     requires_grad = check_options(name, options)
     if is_meta(own):
         own = part("ops.meta.creation").allocated(own)
-    array = fresh(name, lambda: fill(empty_like_array(own, None if kind is None else kind.np, wanted)))
-    return finished(array, requires_grad)
+    dtype = own.dtype if kind is None else kind.np
+    if in_rows and wanted is None:
+        return finished(fresh(name, make, own.shape, dtype), requires_grad)
+
+    def laid_out() -> Any:
+        array = empty_like_array(own, dtype, wanted)
+        if fill is not None:
+            return fill(array)
+        if make is not np.empty:
+            array[...] = make(array.shape, dtype)
+        return array
+
+    return finished(fresh(name, laid_out), requires_grad)
 
 
-def _filled(fill: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    return fill(np.empty(shape, dtype))
-
-
-def filled(array: Any, value: Any) -> Any:
-    """The array with one value everywhere, which its dtype must be able to hold."""
-    kind = _dtypes.from_numpy_dtype(array.dtype)
-    refuse_overflow(value, kind, array.size == 1)
-    array.fill(to_array(value, kind))
-    return array
-
-
-def zero(array: Any) -> Any:
-    array.fill(0)
-    return array
-
-
-def one(array: Any) -> Any:
-    array.fill(1)
-    return array
-
-
-def of_shape_of(name: str, fill: Callable[[Any], Any], what: str) -> Any:
+def of_shape_of(name: str, make: Callable[..., Any], what: str) -> Any:
     def function(input: Tensor, **options: LikeOptions) -> Tensor:
         if input.__class__ not in plain_tensors or modes_of_all_threads:
             taken = function_overridden(name, (input,), options, input)
             if taken is not UNCHANGED:
                 return taken
-        return like(name, input, options, fill)
+        return like(name, input, options, make)
 
     return named(function, name, f"{name}(input, *, **options): {what}.")
 
 
-zeros_like = of_shape_of("zeros_like", zero, "zeros in the shape of input")
-ones_like = of_shape_of("ones_like", one, "ones in the shape of input")
-empty_like = of_shape_of("empty_like", lambda array: array, "a tensor in the shape of input whose values are not set")
+zeros_like = of_shape_of("zeros_like", np.zeros, "zeros in the shape of input")
+ones_like = of_shape_of("ones_like", ones_array, "ones in the shape of input")
+empty_like = of_shape_of("empty_like", np.empty, "a tensor in the shape of input whose values are not set")
 
 
 @declared_and_checked
 def full_like(input: Tensor, fill_value: Number, **options: LikeOptions) -> Tensor:
     """full_like(input, fill_value, *, **options): one value in the shape of input."""
-    return like("full_like", input, options, lambda array: filled(array, fill_value))
+    return like("full_like", input, options, lambda shape, dtype: full_array(shape, fill_value, dtype))
 
 
 # -- Tensor.new_* -----------------------------------------------------------------------------------------------------
@@ -299,7 +308,7 @@ def new_of_size(name: str, make: Callable[..., Any], what: str) -> Any:
 
 
 new_zeros = new_of_size("new_zeros", np.zeros, "zeros in the dtype of this tensor")
-new_ones = new_of_size("new_ones", np.ones, "ones in the dtype of this tensor")
+new_ones = new_of_size("new_ones", ones_array, "ones in the dtype of this tensor")
 new_empty = new_of_size("new_empty", np.empty, "a tensor in the dtype of this one whose values are not set")
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import execute
+from leafgrad._core.bind import execute, out_of_memory
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.thread_state import state
 from leafgrad._dtypes import INTEGER, bool_, from_numpy_dtype, iinfo
 from leafgrad._missing import part
 from leafgrad.ops.registry import Family, op
@@ -40,8 +41,14 @@ class create(Family):
 
 def fresh(name: str, make: Callable[..., Any], *args: Any) -> Any:
     """The array `make(*args)`, made for the function `name`."""
+    recording = state.recording  # first of all, see bind.execute
     try:
-        array = execute(create.core, (), (name, make, args))
+        if recording is True or recording is False:  # no mode wants to see it
+            array = make(*args)
+        else:
+            array = execute(create.core, (), (name, make, args))
+    except MemoryError as error:
+        raise out_of_memory(error) from error
     except ValueError as error:  # perhaps NumPy's about its size
         raise errors.too_large(name, args, error) from None
     if deterministic and "empty" in name:

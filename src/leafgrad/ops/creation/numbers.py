@@ -11,6 +11,8 @@ from leafgrad import _dtypes
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import dtype as Dtype
 
+_f32, _f64, _i64, _bool = [np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.bool_)]
+
 
 def number(value: Any, kind: Dtype | None) -> Any:
     """A Python number as an array."""
@@ -60,6 +62,15 @@ def to_array(value: Any, kind: Dtype, suffix: str = "_t") -> Any:
     if not lowest <= value <= highest:  # nor nan
         raise overflow
     return np.asarray(int(value)).astype(kind.np)
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Is this a number that a dtype surely holds, so that NumPy may be left to convert it? (False: perhaps.)"""
+    if value.__class__ is float:
+        return kind is _f64 or (kind is _f32 and -3e38 < value < 3e38)
+    if value.__class__ is int:
+        return (kind is _f32 or kind is _f64 or kind is _i64) and -(2**53) < value < 2**53
+    return value.__class__ is bool and kind is _bool
 
 
 def refuse_overflow(value: Any, kind: Dtype, rounds: bool = False) -> None:

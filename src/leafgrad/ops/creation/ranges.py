@@ -12,9 +12,12 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype as Dtype
+from leafgrad.kernels.moving import counted
+from leafgrad.kernels.moving import spaced as equal_distances
 from leafgrad.ops.arguments import declared_and_checked, matched
 from leafgrad.ops.creation.factories import create
 from leafgrad.ops.creation.fresh import fresh
+from leafgrad.ops.creation.numbers import fits
 from leafgrad.ops.signature import Number, Options, OutOptions, Tensor, by_name, declared
 
 
@@ -36,7 +39,7 @@ def arange(*args: Any, **options: OutOptions) -> Tensor:
     if modes_of_all_threads and (taken := function_overridden("arange", args, options)) is not UNCHANGED:
         return taken
     if not options and len(args) == 1 and args[0].__class__ is int and 0 <= args[0] < 2**60:  # the usual case
-        return wrap(fresh("arange", np.arange, 0, args[0], 1, np.int64))
+        return wrap(fresh("arange", counted, args[0]))
     given = options
     if not options and len(args) == 2 and args[0].__class__ is args[1].__class__ is int:
         start, end, step = _integer(args[0]), _integer(args[1]), 1
@@ -146,6 +149,10 @@ range_ = declared_and_checked(range_)
 @declared_and_checked
 def linspace(start: Number | Tensor, end: Number | Tensor, steps: int, **options: OutOptions) -> Tensor:
     """linspace(start, end, steps, *, **options): `steps` numbers at equal distances, from start to end inclusive."""
+    if not options and steps >= 0:
+        kind = _dtypes.get_default_dtype()
+        if fits(start, kind.np) and fits(end, kind.np):  # the usual case
+            return wrap(fresh("linspace", spaced, start, end, steps, kind))
     return _spaced("linspace", start, end, steps, options, lambda numbers, kind: numbers)
 
 
@@ -197,8 +204,7 @@ def _spaced(
 
 
 def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
-    """Equal distances, counted from the nearer end so that the range is symmetric; integers are computed in float64.
-    PyTorch multiplies and adds in one instruction, which rounds once; so this is done in a wider type."""
+    """Equal distances; integers are computed in float64."""
     if kind.category == _dtypes.INTEGER:
         real: np.dtype[Any] = np.dtype(np.float64)
         start, end = int(start), int(end)
@@ -206,24 +212,8 @@ def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
         real = kind.np
     if steps < 2:
         return np.full(steps, start, real)
-    first, last = real.type(start), real.type(end)
-    step = (last - first) / real.type(steps - 1)
-    half = steps // 2
-    wide = WIDER.get(real, real)
-    first, last, step = wide.type(first), wide.type(last), wide.type(step)
-    count = np.arange(steps - half).astype(wide)
-    out = np.empty(steps, real)
-    out[:half] = first + step * count[:half]
-    out[half:] = last - step * count[::-1]
-    return out
-
-
-WIDER: dict[Any, Any] = {
-    np.dtype(np.float32): np.dtype(np.float64),
-    np.dtype(np.float64): np.dtype(np.longdouble),
-    np.dtype(np.complex64): np.dtype(np.complex128),
-    np.dtype(np.complex128): np.dtype(np.clongdouble),
-}
+    first, last = np.array(start, real), np.array(end, real)
+    return equal_distances(first, last, np.asarray((last - first) / real.type(steps - 1)), steps)
 
 
 @declared_and_checked

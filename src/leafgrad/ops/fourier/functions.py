@@ -73,6 +73,9 @@ def one_dim(t: Any, dim: int) -> int:
 
 def resized(t: Any, dims: Sequence[int], sizes: Sequence[int]) -> Any:
     """Cut to these sizes, or zeros put behind."""
+    shape = t.array.shape
+    if all([shape[dim] == size for dim, size in zip(dims, sizes, strict=True)]):
+        return t
     pad = [0] * (2 * t.array.ndim)
     for dim, size in zip(dims, sizes, strict=True):
         own = t.array.shape[dim]

@@ -23,11 +23,12 @@ from leafgrad._core.recorder import make_node, needs_recording, settle
 from leafgrad._core.tensor import TensorBase, constant, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import bind_view
+from leafgrad.ops.creation.numbers import fits
 from leafgrad.ops.index import parse
 from leafgrad.ops.index.gather import INT64
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.masks import masked_fill, places_of_mask
-from leafgrad.ops.index.overwrite import expanded_warning, fits, number_as, overwrite
+from leafgrad.ops.index.overwrite import expanded_warning, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
 from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, takes_all, view_at, write_slice

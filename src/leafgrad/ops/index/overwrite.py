@@ -22,7 +22,7 @@ from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_format
 from leafgrad.kernels.select import INTEGERS
-from leafgrad.ops.creation.numbers import refuse_overflow, to_array
+from leafgrad.ops.creation.numbers import fits, refuse_overflow, to_array
 from leafgrad.ops.inplace import check_history, check_overlap, check_writable, rebase, stand_in
 from leafgrad.ops.out import is_expanded
 from leafgrad.ops.registry import Family, Operation
@@ -30,7 +30,6 @@ from leafgrad.ops.registry import Family, Operation
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 
-_f32, _f64, _i64, _bool = [np.dtype(kind) for kind in (np.float32, np.float64, np.int64, np.bool_)]
 MANY = 8_192  # elements from which on it pays to look how many a mask selects
 FEW = 8  # a mask selects few elements if it is at most one of so many
 
@@ -136,15 +135,6 @@ def overwrite(
     rebase(x, result)
     changed_in_modes(x, shadow)
     return x
-
-
-def fits(value: Any, kind: Any) -> bool:
-    """Is this a number that a dtype surely holds, so that NumPy may be left to convert it? (False: perhaps.)"""
-    if value.__class__ is float:
-        return kind is _f64 or (kind is _f32 and -3e38 < value < 3e38)
-    if value.__class__ is int:
-        return (kind is _f32 or kind is _f64 or kind is _i64) and -(2**53) < value < 2**53
-    return value.__class__ is bool and kind is _bool
 
 
 def fill_where(x: Array, mask: Array, value: Array) -> None:

@@ -7,12 +7,19 @@ has are summed at once, those that two share and nobody needs any more by a prod
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.bind import execute
+from leafgrad._core.modes import switches
+from leafgrad._core.overrides import plain_tensors
+from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.thread_state import state
 from leafgrad.ops.linalg.products import bmm
 from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.reduce.reductions import sum as sum_
@@ -64,6 +71,10 @@ def einsum(*args: Any) -> Tensor:
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {got}\n  at {errors.here()}")
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
+    if len(operands) == 2 and is_simple(*operands):
+        plan = plan_of_product(equation, operands[0].array.shape, operands[1].array.shape)
+        if plan is not None:
+            return planned(plan, *operands)
     return contracted(read(equation, len(operands)), operands)
 
 
@@ -144,6 +155,78 @@ def spelled_out(labels: list[str], operand: Any, number: int, dots: list[str]) -
         )
     covered = dots[len(dots) - (ndim - named) :]
     return [each for label in labels for each in (covered if label == ELLIPSIS else [label])]
+
+
+# -- products of two, of which nothing is recorded --------------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    """How the sum over a product of two operands is a product of many matrices."""
+
+    first_order: tuple[int, ...]
+    first_shape: tuple[int, ...]
+    second_order: tuple[int, ...]
+    second_shape: tuple[int, ...]
+    shape: tuple[int, ...]
+    order: tuple[int, ...]  # of its dimensions in the result
+
+
+def is_simple(a: Any, b: Any) -> bool:
+    """Can the steps between two operands and their product be left out, because nobody sees them?"""
+    recording = state.recording
+    if (recording is not True and recording is not False) or switches.autocasts:
+        return False
+    if a.__class__ not in plain_tensors or b.__class__ not in plain_tensors or a.rare is not None or b.rare is not None:
+        return False
+    if a.array.__class__ is not np.ndarray or b.array.__class__ is not np.ndarray or a.array.dtype is not b.array.dtype:
+        return False
+    return a.array.dtype.kind == "f" and not (recording and (a.needs_grad or b.needs_grad))
+
+
+@functools.lru_cache(1000)
+def plan_of_product(equation: str, mine: tuple[int, ...], others: tuple[int, ...]) -> Plan | None:
+    """None for sums over one operand, diagonals, an ellipsis, sizes that are broadcast, and what has to be refused."""
+    known = read(equation, 2)
+    a, b = known.operands
+    if (
+        ELLIPSIS in a + b
+        or len(a) != len(set(a))
+        or len(b) != len(set(b))
+        or len(a) != len(mine)
+        or len(b) != len(others)
+    ):
+        return None
+    sizes = dict(zip(a, mine)) | dict(zip(b, others))
+    if (
+        len(set(a)) < len(a)
+        or len(set(b)) < len(b)
+        or 1 in mine + others
+        or any([sizes[label] != size for label, size in zip(a, mine)])
+    ):
+        return None
+    result = result_labels(known, [a, b], [])
+    summed = sorted([label for label in a if label in b and label not in result], key=place_in_order)
+    both = [label for label in result if label in a and label in b]
+    left, right = [x for x in result if x not in b], [x for x in result if x not in a]
+    if not summed or len(a) != len(both + left + summed) or len(b) != len(both + summed + right):
+        return None
+    count, rows, inner, columns = [math.prod([sizes[x] for x in part]) for part in (both, left, summed, right)]
+    found = both + left + right
+    return Plan(
+        tuple([a.index(x) for x in both + left + summed]),
+        (count, rows, inner),
+        tuple([b.index(x) for x in both + summed + right]),
+        (count, inner, columns),
+        tuple([sizes[x] for x in found]),
+        tuple([found.index(x) for x in result]),
+    )
+
+
+def planned(plan: Plan, a: Any, b: Any) -> Any:
+    first = a.array.transpose(plan.first_order).reshape(plan.first_shape)
+    second = b.array.transpose(plan.second_order).reshape(plan.second_shape)
+    product = execute(bmm.core, (first, second)).reshape(plan.shape)
+    return permute.function(wrap(product), plan.order)  # a view of the product, as in PyTorch
 
 
 # -- the computation --------------------------------------------------------------------------------------------------

@@ -52,6 +52,16 @@ def product(a: Any, b: Any) -> Any:
     return converted(half_product(a, b), kind)
 
 
+def product_of_vectors(a: Any, b: Any) -> Any:
+    kind = a.dtype
+    return kernels.dot(a, b) if kind is _f32 or kind is _f64 else product(a, b)
+
+
+def product_with_vector(a: Any, b: Any) -> Any:
+    kind = a.dtype
+    return a.dot(b) if kind is _f32 or kind is _f64 else product(a, b)
+
+
 def half_product(a: Any, b: Any) -> Any:
     """The product of two arrays of half precision, in single precision, of which everything is computed."""
     return any_product(widened(a), widened(b)) if a.ndim == 1 or b.ndim == 1 else kernels.half_product(a, b)
@@ -171,6 +181,7 @@ class mv(Product):
     """mv(input, vec): the product of a matrix (n, k) and a vector (k)."""
 
     inputs = ("input", "vec")
+    kernel = product_with_vector
 
     def call(input: Tensor, vec: Tensor) -> Tensor:
         a, b = input.array, vec.array
@@ -193,6 +204,7 @@ class dot(Product):
 
     out = "result dtype {given.alias} does not match input dtype {wanted.alias}"
     inputs = ("input", "tensor")
+    kernel = product_of_vectors
     flops = None
 
     def call(input: Tensor, tensor: Tensor) -> Tensor:
@@ -224,7 +236,7 @@ class vdot(Product):
     holomorphic = False
 
     def kernel(a: A, b: A) -> A:
-        return product(a.conj() if a.dtype.kind == "c" else a, b)
+        return product(a.conj(), b) if a.dtype.kind == "c" else product_of_vectors(a, b)
 
     def call(input: Tensor, other: Tensor) -> Tensor:
         checks.check_vectors("vdot", input.array, other.array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -75,9 +76,10 @@ class batch_norm(Normalization):
         refuse_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
         layout = channels_of(input.array.shape)
         out, (mean, _, variance) = standardize(batch_norm, (input, weight, bias), layout, eps)
-        n = input.array.size // layout.form[1]
         follow(running_mean, mean, momentum)
-        follow(running_var, variance * np.divide(n, n - 1, dtype=variance.dtype), momentum)  # Bessel's correction
+        if running_var is not None:
+            n = input.array.size // layout.form[1]
+            follow(running_var, variance * np.divide(n, n - 1, dtype=variance.dtype), momentum)  # Bessel's correction
         return out
 
     samples = lambda t: [
@@ -88,6 +90,7 @@ class batch_norm(Normalization):
     ]
 
 
+@functools.lru_cache(1000)
 def channels_of(shape: tuple[int, ...]) -> Layout:
     """Numbers of a channel share a mean and a variance."""
     channels = shape[1]

@@ -9,15 +9,16 @@ import numpy as np
 from leafgrad import _dtypes, errors
 from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import assign as assign_to
-from leafgrad._core.inplace import is_free, write
+from leafgrad._core.inplace import count_change, is_free, write
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain_tensors
 from leafgrad._core.tensor import SparseArrayBase, TensorBase, constant, links, wrap
 from leafgrad._device import contiguous_format
 from leafgrad._layouts import empty_like_array, is_dense
-from leafgrad.kernels.moving import zeroed
+from leafgrad.kernels.moving import filled, written
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
-from leafgrad.ops.index.overwrite import converted, fits
+from leafgrad.ops.creation.numbers import fits
+from leafgrad.ops.index.overwrite import converted
 from leafgrad.ops.inplace import check_history, check_overlap, check_writable, in_place, replace
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, op
@@ -45,9 +46,8 @@ class assign(Family):
         if out is None:
             return values.copy()
         if out.dtype is values.dtype:
-            out[...] = values  # half the time of copyto
-        else:
-            np.copyto(out, values, casting="unsafe")
+            return written(out, values) if values.ndim else filled(out, values)
+        np.copyto(out, values, casting="unsafe")
         return out
 
     def vjp(g: A) -> A:
@@ -204,6 +204,9 @@ class copy_from(Family):
 
     def in_place(self: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor:
         """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
+        if other is self and other.__class__ in plain_tensors and is_free(self):
+            count_change(self)  # and nothing else
+            return self
         if other.__class__ in plain_tensors and is_free(self, other):  # the usual case
             given: Any = other
             own, given = self.array, given.array
@@ -249,7 +252,7 @@ class zero(Family):
     def kernel(x: A, out: A = None) -> A:
         if out is None:
             return np.zeros(x.shape, x.dtype)
-        return zeroed(out)
+        return filled(out, np.zeros((), out.dtype))
 
     def in_place(self: Tensor) -> Tensor:
         """zero_(): zeros everywhere."""

@@ -18,8 +18,7 @@ from leafgrad._dtypes import COMPLEX, finfo, from_numpy_dtype
 from leafgrad.kernels import clip, native
 from leafgrad.kernels.fused import basic as fused
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
-from leafgrad.ops.creation.numbers import refuse_overflow, to_array
-from leafgrad.ops.index.overwrite import fits
+from leafgrad.ops.creation.numbers import fits, refuse_overflow, to_array
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.out import CASTS_OF_TENSORS
 from leafgrad.ops.pointwise.comparison import isfinite

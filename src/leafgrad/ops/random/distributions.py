@@ -215,12 +215,16 @@ def log_normal(
 
 def exponential(gen: Source, shape: Shape, dtype: DTypeLike, lambd: float = 1.0, *, out: Out = None) -> Array:
     """-ln(1 - u) / lambd, as `tensor.exponential_(lambd)`."""
-    dtype = _usual(dtype)
+    gen, dtype = gen or default_generator, _usual(dtype)
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    _require_continuous("Exponential", dtype, from_numpy_dtype(dtype).alias)
-    numbers = (-1.0 / lambd) * libm("log1p")(-_uniform64(gen, shape))
-    return _result(numbers.reshape(shape), dtype, out)
+    usual = dtype is _FLOAT32 or dtype is _FLOAT64
+    if not usual:
+        _require_continuous("Exponential", dtype, from_numpy_dtype(dtype).alias)
+    numbers = out if usual and out is not None else np.empty(shape, dtype if usual else _FLOAT64)
+    with gen._lock:
+        gen._stream.exponential(numbers, -1.0 / lambd)
+    return numbers if usual else _result(numbers, dtype, out)
 
 
 def cauchy(
@@ -364,7 +368,7 @@ def _integers(gen: Source, shape: Shape, dtype: np.dtype[Any], base: int, span: 
     return numbers if usual else _result(numbers, dtype, out)
 
 
-def randperm(gen: Source, n: int, dtype: DTypeLike = np.int64) -> Array:
+def randperm(gen: Source, n: int, dtype: DTypeLike = _INT64) -> Array:
     """0 .. n - 1 in random order, as `torch.randperm(n)`: an exchange with a random place, from the front."""
     gen, dtype = gen or default_generator, _usual(dtype)
     about = from_numpy_dtype(dtype)
@@ -376,10 +380,10 @@ def randperm(gen: Source, n: int, dtype: DTypeLike = np.int64) -> Array:
             raise RuntimeError(f"value cannot be converted to type {about.name}_t without overflow")
         limit = "2049" if about.name == "float16" else f"2^{DIGITS[about]}+1"
         raise RuntimeError(f"n cannot be greater than {limit} for {about.alias} type.")
-    order = np.empty(n, np.int64)
+    order = np.empty(n, _INT64)
     with gen._lock:
         gen._stream.permutation(order)
-    return convert(order, dtype)
+    return order if dtype is _INT64 else convert(order, dtype)
 
 
 def multinomial(gen: Source, probs: Array, num_samples: int, replacement: bool = False) -> Array:
@@ -409,8 +413,8 @@ def _multinomial_race(gen: Source, probs: Array, num_samples: int) -> Array:
     with np.errstate(all="ignore"):
         speeds = probs / waits
     if num_samples == 1:
-        fastest: Array = np.argmax(speeds, axis=-1, keepdims=True)
-        return fastest.astype(np.int64)
+        fastest: Array = speeds.argmax(axis=-1, keepdims=True)
+        return fastest.astype(np.int64, copy=False)
     order: Array = np.argsort(-speeds, axis=-1, kind="stable")
     return order[..., :num_samples].astype(np.int64)
 
@@ -427,6 +431,10 @@ def _check_multinomial(probs: Array, num_samples: int, replacement: bool) -> Non
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if probs.shape[-1] > 2**24:
         raise RuntimeError("number of categories cannot exceed 2^24")
+    if probs.size and probs.min() >= 0:  # nan is not
+        most: Array = probs.max(axis=-1)
+        if most.min() > 0 and most.max() < np.inf:
+            return
     negative, finite = bool(np.any(probs < 0)), bool(np.all(np.isfinite(probs)))
     if not replacement or num_samples == 1:
         if negative or not finite:

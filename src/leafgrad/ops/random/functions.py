@@ -121,7 +121,18 @@ def randint(*args: Any, **options: OutOptions) -> Tensor:
 def randperm(n: int, *, generator: Generator | None = None, **options: OutOptions) -> Tensor:
     """randperm(n, *, generator=None, **options): 0, 1, ..., n - 1 in random order, of int64 if nothing else is asked
     for."""
+    if not options:  # the usual case
+        return wrap(fresh("randperm", numbers().randperm, generator, n))
     return create("randperm", options, numbers().randperm, generator, n, default=lambda: _dtypes.int64, form=((n,),))
+
+
+def drawn_like(name: str, input: Any, options: dict[str, Any], distribution: str, *args: Any) -> Any:
+    """Random numbers in the shape of a tensor."""
+
+    def fill(array: Any) -> Any:
+        return drawn(for_each_sample(array), distribution, *args)
+
+    return like(name, input, options, lambda shape, dtype: fill(np.empty(shape, dtype)), fill)
 
 
 def of_shape_of(name: str, distribution: str, what: str) -> Any:
@@ -131,7 +142,7 @@ def of_shape_of(name: str, distribution: str, what: str) -> Any:
             if taken is not UNCHANGED:
                 return taken
         check_generator(name, generator)
-        return like(name, input, options, lambda array: drawn(for_each_sample(array), distribution, generator))
+        return drawn_like(name, input, options, distribution, generator)
 
     return named(function, name, f"{name}(input, *, generator=None, **options): {what} in the shape of input.")
 
@@ -152,7 +163,7 @@ def randint_like(*args: Any, **options: LikeOptions) -> Tensor:
         return taken
     given = matched(randint_like, args, options)
     input, source, bounds = given.pop("input"), given.pop("generator"), (given.pop("low", 0), given.pop("high"))
-    return like("randint_like", input, given, lambda array: drawn(for_each_sample(array), "random_", source, *bounds))
+    return drawn_like("randint_like", input, given, "random_", source, *bounds)
 
 
 # -- around given tensors ---------------------------------------------------------------------------------------------
