@@ -204,8 +204,9 @@ class copy_from(Family):
 
     def in_place(self: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor:
         """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
-        if other is self and other.__class__ in plain_tensors and is_free(self):
-            count_change(self)  # and nothing else
+        own: Any = self
+        if other is own and other.__class__ in plain_tensors and is_free(own):
+            count_change(own)  # and nothing else
             return self
         if other.__class__ in plain_tensors and is_free(self, other):  # the usual case
             given: Any = other
