@@ -202,3 +202,15 @@ def test_product_of_two_vectors(count: int, kind: str) -> None:
     assert found.dtype == kind and found.shape == ()
     np.testing.assert_allclose(float(found), expected, rtol=1e-5, atol=1e-4 if kind == "float32" else 1e-9)
     np.testing.assert_allclose(products.dot(a[::2], b[::2]), a[::2] @ b[::2], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_product_of_a_matrix_and_a_vector(kind: str) -> None:
+    numbers = np.random.default_rng(0)
+    for rows, columns in ((3, 4), (400, 1001), (2, 200_000), (1000, 300)):
+        a, b = numbers.standard_normal((rows, 2 * columns)).astype(kind), numbers.standard_normal(columns).astype(kind)
+        for matrix in (a[:, :columns], a[:, ::2], a[:, :columns].copy(), a[:, :columns].copy(order="F")):
+            found = products.times_vector(matrix, b)
+            assert found.dtype == kind and found.shape == (rows,)
+            expected = matrix.astype(np.float64) @ b.astype(np.float64)
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-3 if kind == "float32" else 1e-9)

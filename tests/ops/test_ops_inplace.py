@@ -312,3 +312,12 @@ def test_operators_in_place_ask_the_other_operand(name: str) -> None:
     assert changed["x"] == "asked"
     with pytest.raises(TypeError, match="unsupported operand type"):
         exec(f"x {sign}= other", {"x": x, "other": object()})
+
+
+def test_copy_of_itself() -> None:
+    """Nothing is written, but it counts as a change; what has a history is recorded."""
+    x = lg.arange(3.0)
+    assert x.copy_(x) is x and x._version == 1 and x.tolist() == [0, 1, 2]
+    y = x.clone().requires_grad_() * 2
+    y.copy_(y)
+    assert type(y.grad_fn).__name__ == "CopyBackwards"

@@ -14,7 +14,6 @@ from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._device import check_device
 from leafgrad._layouts import lies_in_format
-from leafgrad.kernels import native
 from leafgrad.ops.creation import legacy
 from leafgrad.ops.pointwise.comparison import eq
 from leafgrad.ops.promotion import cast
@@ -144,11 +143,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
         kind = _dtypes.promote_types(_dtypes.from_numpy_dtype(a.dtype), _dtypes.from_numpy_dtype(b.dtype))
         a, b = cast(a, kind), cast(b, kind)
     if a.__class__ is np.ndarray is b.__class__:  # in half the time
-        return a.shape == b.shape and bool(same(a, b).all())
+        return a.shape == b.shape and bool(eq.core.kernel(a, b).all())
     return bool(np.array_equal(a, b))
-
-
-same = native(np.equal)
 
 
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:

@@ -360,6 +360,7 @@ static const NativeFunction functions[] = {
     {"two_products", two_products},
     {"weighted", weighted},
     {"dot", dot},
+    {"times_vector", times_vector},
     {NULL, NULL},
 };
 static const BlasFunctions lent = {begin, end, multiply};

@@ -3,6 +3,7 @@
 
        two_products(a, b, *vectors)             for each vector its products with a and with b, as a matrix of doubles
        dot(a, b)                                the product of two vectors
+       times_vector(a, b)                       of a large matrix and a vector
        weighted(a, factor, weights, *vectors)   factor a + weights[0] vectors[0] + ...; weights are an array of doubles
 
    Products are added up in short runs with double totals, and in parts that do not depend on the number of threads. */
@@ -257,6 +258,48 @@ static PyObject *dot(PyObject *const *args, Py_ssize_t given)
     PyArrayObject *out = (PyArrayObject *)PyArray_SimpleNew(0, NULL, type);
     if (out != NULL && type == NPY_FLOAT) *(float *)PyArray_DATA(out) = (float)total;
     else if (out != NULL) *(double *)PyArray_DATA(out) = total;
+    return (PyObject *)out;
+}
+
+/* -- a large matrix and a vector ----------------------------------------------------------------------------------- */
+
+#define MANY_ELEMENTS 262144 /* of a matrix, from which on it is shared by threads; BLAS is faster on smaller ones */
+
+typedef struct {
+    const char *a, *b;
+    char *out;
+    npy_intp columns, step; /* bytes from row to row */
+    int size;
+} Rows;
+
+static void rows_times_vector(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    const Rows *w = context;
+    for (ptrdiff_t row = from; row < to; row++) {
+        const char *a = w->a + row * w->step;
+        if (w->size == 4) ((float *)w->out)[row] = (float)dot_float((const float *)a, (const float *)w->b, w->columns);
+        else ((double *)w->out)[row] = dot_double((const double *)a, (const double *)w->b, w->columns);
+    }
+}
+
+/* times_vector(a, b) of a large matrix whose rows are dense and a dense vector */
+static PyObject *times_vector(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 2 || !PyArray_CheckExact(args[0])) return NULL;
+    PyArrayObject *a = (PyArrayObject *)args[0], *b = (PyArrayObject *)args[1];
+    int type = PyArray_TYPE(a);
+    if (PyArray_NDIM(a) != 2 || PyArray_SIZE(a) < MANY_ELEMENTS || PyArray_DIM(a, 1) < RUN) return NULL;
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !is_usual(args[0], type) || !is_usual(args[1], type)) return NULL;
+    if (PyArray_NDIM(b) != 1 || PyArray_DIM(a, 1) != PyArray_DIM(b, 0) || !PyArray_IS_C_CONTIGUOUS(b)) return NULL;
+    Rows w = {PyArray_BYTES(a), PyArray_BYTES(b), NULL, PyArray_DIM(a, 1), PyArray_STRIDE(a, 0), PyArray_ITEMSIZE(a)};
+    npy_intp rows = PyArray_DIM(a, 0);
+    if (PyArray_STRIDE(a, 1) != w.size) return NULL;
+    PyArrayObject *out = (PyArrayObject *)PyArray_SimpleNew(1, &rows, type);
+    if (out == NULL) return NULL;
+    w.out = PyArray_BYTES(out);
+    Py_BEGIN_ALLOW_THREADS
+    pool_run(rows_times_vector, &w, rows, w.columns * w.size, PyArray_SIZE(a) >= 4 * MANY_ELEMENTS);
+    Py_END_ALLOW_THREADS
     return (PyObject *)out;
 }
 

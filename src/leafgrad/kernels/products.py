@@ -141,11 +141,12 @@ def weighted_with_numpy(a: Any, factor: float, weights: Any, *vectors: Any) -> A
 
 
 def dot_with_numpy(a: Any, b: Any) -> Any:
-    """The product of two vectors."""
+    """The product of a vector, or a matrix, with a vector."""
     return a.dot(b)
 
 
 dot: Any = _products.Native("dot", dot_with_numpy) if NATIVE else dot_with_numpy
+times_vector: Any = _products.Native("times_vector", dot_with_numpy) if NATIVE else dot_with_numpy
 two_products: Any = _products.Native("two_products", two_products_with_numpy) if NATIVE else two_products_with_numpy
 weighted: Any = _products.Native("weighted", weighted_with_numpy) if NATIVE else weighted_with_numpy
 

@@ -33,8 +33,8 @@ def pool_sizes(sizes: Ints, window: Ints, stride: Ints, padding: Ints, dilation:
 def each_axis(name: str, what: str, value: IntOrInts, dims: int, default: Ints | None = None) -> Ints:
     """One number for each dimension, of 32 bits where it is about windows. `default` is taken if there is none, as for
     a stride."""
-    if value.__class__ is int and -(2**31) <= value < 2**31:  # type: ignore[operator]
-        return (value,) * dims  # type: ignore[return-value]
+    if value.__class__ is int and -(2**31) <= value < 2**31:
+        return (value,) * dims
     found = (value,) if isinstance(value, int) else tuple(value)
     if not found and default is not None:
         return default

@@ -176,7 +176,10 @@ def is_simple(a: Any, b: Any) -> bool:
     recording = state.recording
     if (recording is not True and recording is not False) or switches.autocasts:
         return False
-    if a.__class__ not in plain_tensors or b.__class__ not in plain_tensors or a.rare is not None or b.rare is not None:
+    classes = a.__class__, b.__class__
+    if classes[0] not in plain_tensors or classes[1] not in plain_tensors:
+        return False
+    if a.rare is not None or b.rare is not None:
         return False
     if a.array.__class__ is not np.ndarray or b.array.__class__ is not np.ndarray or a.array.dtype is not b.array.dtype:
         return False

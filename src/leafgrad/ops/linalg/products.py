@@ -59,7 +59,7 @@ def product_of_vectors(a: Any, b: Any) -> Any:
 
 def product_with_vector(a: Any, b: Any) -> Any:
     kind = a.dtype
-    return a.dot(b) if kind is _f32 or kind is _f64 else product(a, b)
+    return kernels.times_vector(a, b) if kind is _f32 or kind is _f64 else product(a, b)
 
 
 def half_product(a: Any, b: Any) -> Any:

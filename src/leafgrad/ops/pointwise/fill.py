@@ -204,12 +204,12 @@ class copy_from(Family):
 
     def in_place(self: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor:
         """copy_(other, non_blocking=False): take over the values of another tensor, broadcast and converted."""
-        if other is self and other.__class__ in plain_tensors and is_free(self):
-            count_change(self)  # and nothing else
-            return self
-        if other.__class__ in plain_tensors and is_free(self, other):  # the usual case
+        if other.__class__ in plain_tensors and is_free(self, None if other is self else other):  # the usual case
             given: Any = other
             own, given = self.array, given.array
+            if own is given:  # nothing to write
+                count_change(self)
+                return self
             if own.dtype is given.dtype and own.shape == given.shape:
                 assign_to(self, given)
                 return self
