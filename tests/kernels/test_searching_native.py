@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import leafgrad
+from leafgrad.ops.reduce.binning import counted
 from leafgrad.ops.reduce.ordering import _few_of_rows, order_of, ranked_in_rows, sorted_rows
 
 
@@ -85,3 +86,14 @@ def test_a_rank_among_numbers_that_mislead_the_search() -> None:
         x[[start + (n - start) // 2, -1 - (n - start) // 6]] = start, start + 1
     for k in (0, 5, n // 2, n - 2, n - 1):
         assert ranked_in_rows(x[None], k, "last", False)[0] == np.sort(x)[k]
+
+
+@pytest.mark.parametrize(("n", "most"), [(1, 0), (7, 3), (3000, 100), (3001, 1023), (3002, 1024), (5000, 70_000)])
+def test_numbers_are_counted(n: int, most: int) -> None:
+    x = np.random.default_rng(0).integers(0, most, n, endpoint=True)
+    for least in (0, 50, 2000):
+        found = counted(x, least)
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, np.bincount(x, None, least))
+    with pytest.raises(RuntimeError, match="non-negative"):
+        counted(x - most - 1, 0)

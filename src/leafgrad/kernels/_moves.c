@@ -273,6 +273,7 @@ static const NativeFunction functions[] = {
     {"first_of_order", first_of_order},
     {"ordered", ordered},
     {"ranked", ranked},
+    {"counted", counted},
     {"first_outside", first_outside},
     {NULL},
 };

@@ -5,6 +5,8 @@
                                 "last": it counts as the largest; "wins": the first of it is found, if there is any;
                                 "skipped": the middle of all others is found
 
+       counted(x, least)        how often 0, 1, ... occur in a vector of int64: of so many numbers at least
+
    Everything lies row by row. Numbers are compared as integers of the same order, in which nan is the largest and zeros
    are equal; of equal ones the first come first. */
 #ifndef LEAFGRAD_ORDERING_H
@@ -262,6 +264,57 @@ static PyObject *ranked(PyObject *const *args, Py_ssize_t given)
     }
     int ndim = PyArray_NDIM((PyArrayObject *)args[0]);
     return found_in_rows(args[0], &o, 1, args[3] == Py_True ? ndim : ndim - 1, rank_some);
+}
+
+/* -- counted ------------------------------------------------------------------------------------------------------- */
+
+#define COUNTED 1024 /* numbers up to which several tables are filled: one would wait for its own last step */
+
+VECTORISED static void find_bounds(const int64_t *x, npy_intp n, int64_t *least, int64_t *most)
+{
+    int64_t low = x[0], high = x[0];
+    for (npy_intp i = 0; i < n; i++) {
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    *least = low, *most = high;
+}
+
+static void count_numbers(const int64_t *x, npy_intp n, npy_intp size, int64_t *counts)
+{
+    npy_intp i = 0;
+    if (size <= COUNTED && n >= 2 * COUNTED) {
+        uint32_t tables[4][COUNTED];
+        while (i + 4 <= n) {
+            npy_intp end = n - i < INT32_MAX ? n - 3 : i + INT32_MAX - 3;
+            memset(tables, 0, sizeof tables);
+            for (; i < end; i += 4) {
+                for (int t = 0; t < 4; t++) tables[t][x[i + t]]++;
+            }
+            for (npy_intp k = 0; k < size; k++) {
+                counts[k] += (int64_t)tables[0][k] + tables[1][k] + tables[2][k] + tables[3][k];
+            }
+        }
+    }
+    for (; i < n; i++) counts[x[i]]++;
+}
+
+static PyObject *counted(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 2 || !is_index(args[0]) || !PyLong_CheckExact(args[1])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    npy_intp n = PyArray_SIZE(x), size = PyLong_AsSsize_t(args[1]);
+    if (PyArray_NDIM(x) != 1 || n == 0 || size < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    int64_t least, most;
+    find_bounds(PyArray_DATA(x), n, &least, &most);
+    if (least < 0 || most >= INT64_MAX / 16) return NULL;
+    if (most >= size) size = (npy_intp)most + 1;
+    PyObject *counts = PyArray_ZEROS(1, &size, NPY_INT64, 0);
+    if (counts != NULL) count_numbers(PyArray_DATA(x), n, size, PyArray_DATA((PyArrayObject *)counts));
+    return counts;
 }
 
 #endif

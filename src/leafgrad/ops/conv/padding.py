@@ -43,11 +43,15 @@ class constant_pad_nd(Family):
         lead = x.ndim - len(pairs)
         own = x.shape[lead:]
         sizes = [n + before + behind for n, (before, behind) in zip(own, pairs)]
-        kept = x[(..., *[slice(max(-before, 0), n - max(-behind, 0)) for n, (before, behind) in zip(own, pairs)])]
+        kept = x
+        if min(pad, default=0) < 0:
+            kept = x[(..., *[slice(max(-before, 0), n - max(-behind, 0)) for n, (before, behind) in zip(own, pairs)])]
         if max(pad, default=0) <= 0:
             return kept.copy() if kept.flags.c_contiguous else laid_like(kept, kept)
-        out: A = np.empty((*x.shape[:lead], *sizes), x.dtype)
-        out[...] = np.asarray(value).astype(x.dtype)
+        zeros = value == 0 and "-" not in repr(value)
+        out: A = (np.zeros if zeros else np.empty)((*x.shape[:lead], *sizes), x.dtype)
+        if not zeros:
+            out[...] = np.asarray(value).astype(x.dtype)
         inner = [slice(max(before, 0), size - max(behind, 0)) for size, (before, behind) in zip(sizes, pairs)]
         out[(..., *inner)] = kept
         return in_format_of(x, out)

@@ -220,17 +220,20 @@ def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
 def tril_indices(row: int, col: int, offset: int = 0, **options: Options) -> Tensor:
     """tril_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the lower
     triangle of a matrix, row numbers above column numbers."""
-    return _triangle("tril_indices", row, col, lambda i, j: j <= i + offset, options)
+    ends = lambda rows: (0, np.clip(rows + (offset + 1), 0, col))
+    return _triangle("tril_indices", row, col, ends, options)
 
 
 @declared_and_checked
 def triu_indices(row: int, col: int, offset: int = 0, **options: Options) -> Tensor:
     """triu_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the upper
     triangle of a matrix, row numbers above column numbers."""
-    return _triangle("triu_indices", row, col, lambda i, j: j >= i + offset, options)
+    ends = lambda rows: (np.clip(rows + offset, 0, col), col)
+    return _triangle("triu_indices", row, col, ends, options)
 
 
-def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _triangle(name: str, row: int, col: int, ends: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Places in a matrix; `ends` are the columns at which those of each row begin and end."""
     for which, value in (("row", row), ("col", col)):
         if value < 0:
             raise RuntimeError(f"{which} must be non-negative, got{value}")
@@ -239,7 +242,14 @@ def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options
         if dtype not in (np.int32, np.int64):
             alias = _dtypes.from_numpy_dtype(dtype).alias
             raise NotImplementedError(f"\"{name}\" not implemented for '{alias}'")
-        return np.stack(np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))).astype(dtype)
+        rows = np.arange(row)
+        first, end = ends(rows)
+        counts = end - first
+        last = np.add.accumulate(counts)
+        places = np.empty((2, last[-1] if row else 0), dtype)
+        places[0] = rows.repeat(counts)
+        places[1] = np.arange(places.shape[1]) + (first + counts - last).repeat(counts)
+        return places
 
     return create(name, options, make, default=lambda: _dtypes.int64)
 

@@ -87,7 +87,7 @@ class trace(Family):
         on_diagonal = x.diagonal(0, -2, -1)
         if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":  # half precision is added up in single
             return on_diagonal.astype(np.float32).sum(-1).astype(x.dtype)
-        return on_diagonal.sum(-1, dtype=np.int64 if x.dtype.kind in "iu" else x.dtype)
+        return np.add.reduce(on_diagonal, -1, np.int64 if x.dtype.kind in "iu" else x.dtype)
 
     def call(input: Tensor) -> Tensor:
         if input.array.ndim != 2:

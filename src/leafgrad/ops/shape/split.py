@@ -129,7 +129,7 @@ class Pieces(Part, family=True):
     def kernel(x: A, dim: int, sizes: Sequence[int]) -> A:
         pieces, start = [], 0
         for size in sizes:
-            pieces.append(x[range_of(dim, start, size)])
+            pieces.append(x[range_of(dim, start, size) if dim else slice(start, start + size)])
             start += size
         return pieces
 
