@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import leafgrad
-from leafgrad.ops.reduce.binning import counted
+from leafgrad.ops.reduce.binning import occurrences
 from leafgrad.ops.reduce.ordering import _few_of_rows, order_of, ranked_in_rows, sorted_rows
 
 
@@ -92,8 +92,8 @@ def test_a_rank_among_numbers_that_mislead_the_search() -> None:
 def test_numbers_are_counted(n: int, most: int) -> None:
     x = np.random.default_rng(0).integers(0, most, n, endpoint=True)
     for least in (0, 50, 2000):
-        found = counted(x, least)
+        found = occurrences(x, least)
         assert found.dtype == np.int64
         np.testing.assert_array_equal(found, np.bincount(x, None, least))
     with pytest.raises(RuntimeError, match="non-negative"):
-        counted(x - most - 1, 0)
+        occurrences(x - most - 1, 0)

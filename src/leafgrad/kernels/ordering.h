@@ -5,7 +5,7 @@
                                 "last": it counts as the largest; "wins": the first of it is found, if there is any;
                                 "skipped": the middle of all others is found
 
-       counted(x, least)        how often 0, 1, ... occur in a vector of int64: of so many numbers at least
+       occurrences(x, least)    how often 0, 1, ... occur in a vector of int64: of so many numbers at least
 
    Everything lies row by row. Numbers are compared as integers of the same order, in which nan is the largest and zeros
    are equal; of equal ones the first come first. */
@@ -266,7 +266,7 @@ static PyObject *ranked(PyObject *const *args, Py_ssize_t given)
     return found_in_rows(args[0], &o, 1, args[3] == Py_True ? ndim : ndim - 1, rank_some);
 }
 
-/* -- counted ------------------------------------------------------------------------------------------------------- */
+/* -- occurrences --------------------------------------------------------------------------------------------------- */
 
 #define COUNTED 1024 /* numbers up to which several tables are filled: one would wait for its own last step */
 
@@ -299,7 +299,7 @@ static void count_numbers(const int64_t *x, npy_intp n, npy_intp size, int64_t *
     for (; i < n; i++) counts[x[i]]++;
 }
 
-static PyObject *counted(PyObject *const *args, Py_ssize_t given)
+static PyObject *occurrences(PyObject *const *args, Py_ssize_t given)
 {
     if (given != 2 || !is_index(args[0]) || !PyLong_CheckExact(args[1])) return NULL;
     PyArrayObject *x = (PyArrayObject *)args[0];

@@ -1,4 +1,4 @@
-"""Elements counted and placed by intervals: histogram, histc, bincount, searchsorted, bucketize."""
+"""Elements occurrences and placed by intervals: histogram, histc, bincount, searchsorted, bucketize."""
 
 from __future__ import annotations
 
@@ -201,8 +201,8 @@ class histc(Family):
 COUNTABLE = "bincount only supports 1-d non-negative integral inputs."
 
 
-@native_move("counted")
-def counted(x: A, minlength: int) -> A:
+@native_move("occurrences")
+def occurrences(x: A, minlength: int) -> A:
     """How often each of the numbers 0, 1, ... occurs in a vector."""
     return summed(x, None, minlength)
 
@@ -226,7 +226,7 @@ class bincount(Family):
 
     def kernel(x: A, weights: A, minlength: int) -> A:
         if weights is None:
-            return counted(x, minlength)
+            return occurrences(x, minlength)
         return summed(x, cast(weights, float64), minlength).astype(np.float32 if weights.dtype == np.float32 else float)
 
     meta = "refused"

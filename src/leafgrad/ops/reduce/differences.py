@@ -60,8 +60,9 @@ def diff(
     minus = logical_xor.function if from_numpy_dtype(x.array.dtype).category == BOOL else sub.function
     for _ in range(min(n, x.array.shape[at])):
         size, lead = max(x.array.shape[at] - 1, 0), (slice(None),) * at
-        behind, before = slice(min(1, x.array.shape[at]), None), slice(0, size)
-        x = minus(*[bind_view(slice_.core, slice_, x, ((*lead, part, ...),)) for part in (behind, before)])
+        first = min(1, x.array.shape[at])
+        behind, before = (*lead, slice(first, first + size), ...), (*lead, slice(0, size), ...)
+        x = minus(bind_view(slice_.core, slice_, x, (behind,)), bind_view(slice_.core, slice_, x, (before,)))
     return x
 
 

@@ -16,7 +16,7 @@ from leafgrad.kernels.moving import taken
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.promotion import cast, common_dtype, operand
-from leafgrad.ops.reduce.binning import counted
+from leafgrad.ops.reduce.binning import occurrences
 from leafgrad.ops.reduce.common import dims_of
 from leafgrad.ops.reduce.ordering import comparable, sorted_along
 from leafgrad.ops.registry import Family, composite, op
@@ -52,14 +52,14 @@ def counts_of(starts: Array, size: int) -> Array:
     return np.diff(np.append(np.flatnonzero(starts), size)).astype(np.int64)
 
 
-CLOSE = 4  # if there are so many times as many integers between the smallest and the largest, all of them are counted
+CLOSE = 4  # if there are so many times as many integers between the smallest and the largest, all of them are occurrences
 
 
 def counted_groups(x: Array, low: int) -> tuple[Array, Array, Array]:
     """`sorted_groups` of integers that are close to each other, of which none is below `low`."""
     flat = x.reshape(-1).astype(np.int64)
     flat -= low
-    counts = counted(flat, 0)
+    counts = occurrences(flat, 0)
     found = np.flatnonzero(counts)
     ranks = np.empty(counts.size, np.int64)
     ranks[found] = np.arange(found.size)

@@ -158,8 +158,7 @@ def _places(index: Array, shape: Any, dim: int) -> Array | None:
 
 def _at(x: Array, order: Array, dim: int) -> Array:
     """The elements that `order` names along a dimension."""
-    places = _places(order, x.shape, dim) if x.flags.c_contiguous else None
-    return gather_array(x, order, dim) if places is None else x.take(places)
+    return gather_array(x, order, dim)
 
 
 def _back(g: A, out1: A, input_shape: A, dim: A) -> A:

@@ -114,7 +114,8 @@ def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...
     results = bind_many(operation.core, (input,), (dim, sizes))
     start = 0
     for result, size in zip(results, sizes, strict=True):
-        link(result, input, slice_, (range_of(dim, start, size),), MULTI_VIEW)
+        part = range_of(dim, start, size) if dim else (slice(start, start + size), ...)
+        link(result, input, slice_, (part,), MULTI_VIEW)
         start += size
     return tuple(results)
 
