@@ -102,8 +102,10 @@ def on_a_copy(write: Callable[..., None], copy: Callable[[Array], Array] | None 
         if len(rest) == arguments:
             write(x, *rest[:-1])
             return x
-        plainly = copy is None or x.flags.c_contiguous
-        out = copied(x) if plainly and x.__class__ is np.ndarray else np.array(x, order="C") if plainly else copy(x)
+        if copy is not None and not x.flags.c_contiguous:
+            out = copy(x)
+        else:
+            out = copied(x) if x.__class__ is np.ndarray else np.array(x, order="C")
         write(out, *rest)
         return out
 
