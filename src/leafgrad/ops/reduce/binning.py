@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase, is_batched, is_meta
+from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, dtype, float32, float64, from_numpy_dtype
 from leafgrad.kernels.moving import native_move
 from leafgrad.ops.arguments import matched
