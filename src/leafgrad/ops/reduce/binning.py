@@ -1,4 +1,4 @@
-"""Elements occurrences and placed by intervals: histogram, histc, bincount, searchsorted, bucketize."""
+"""Elements counted and placed by intervals: histogram, histc, bincount, searchsorted, bucketize."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def counts_of(starts: Array, size: int) -> Array:
     return np.diff(np.append(np.flatnonzero(starts), size)).astype(np.int64)
 
 
-CLOSE = 4  # if there are so many times as many integers between the smallest and the largest, all of them are occurrences
+CLOSE = 4  # if there are so many times as many integers between the smallest and the largest, all of them are counted
 
 
 def counted_groups(x: Array, low: int) -> tuple[Array, Array, Array]:
