@@ -10,7 +10,7 @@ import numpy as np
 
 from leafgrad._core.tensor import is_batched, is_meta, links
 from leafgrad._device import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from leafgrad.kernels.moving import native_move, written
+from leafgrad.kernels.moving import copied, native_move, written
 
 Array = Any
 
@@ -233,6 +233,8 @@ def laid_like(array: Array, result: Array) -> Array:
 
 def copy_in_format(array: Array, wanted: Any = None) -> Array:
     """A copy in a memory format."""
+    if wanted is contiguous_format and array.__class__ is np.ndarray:
+        return copied(array)
     return written(empty_like_array(array, None, wanted), array)
 
 

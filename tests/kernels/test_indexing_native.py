@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from leafgrad import kernels
 from leafgrad.kernels.moving import taken
-from leafgrad.ops.index.gather import add_at, gather_array, rows_summed, slices_added, sum_at
+from leafgrad.ops.index.gather import add_at, gather_array, outside, rows_summed, slices_added, sum_at
 from leafgrad.ops.index.scatter import scattered
 
 
@@ -116,3 +116,22 @@ def test_large_sums_do_not_depend_on_threads(shape: tuple[int, ...]) -> None:
         expected = np.zeros(shape)
         np.add.at(np.moveaxis(expected, dim, 0), at, np.moveaxis(g, dim, 0))
         np.testing.assert_allclose(several, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_a_single_number_is_scattered(dim: int, add: bool) -> None:
+    rng = np.random.default_rng(0)
+    x, at = rng.standard_normal((4, 5, 6)), rng.integers(0, 4, (4, 5, 6))
+    one, other, number = x.copy(), x.copy(), np.array(1.5)
+    scattered(one, at, number, dim, add)
+    getattr(scattered, "otherwise", scattered)(other, at, number, dim, add)
+    np.testing.assert_array_equal(one, other)
+    assert not np.array_equal(one, x)
+
+
+def test_the_first_index_outside() -> None:
+    at = np.arange(-3, 1000)
+    assert outside(at, -3, 1000) is None and outside(at[3:], 0, 1000) is None and outside(at[:0], 0, 0) is None
+    assert outside(at, -2, 1000) == -3 and outside(at, -3, 900) == 900 and outside(at, 0, 2) == -3
+    assert outside(at[::2], -3, 900) == 901 and outside(at.astype(np.int32), -3, 900) == 900

@@ -1,4 +1,4 @@
-"""The first elements of an order, found natively, against sorting all of them."""
+"""The first elements of an order, those of a rank, and all of them in order: natively, and against NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import leafgrad
-from leafgrad.ops.reduce.ordering import _few_of_rows, order_of
+from leafgrad.ops.reduce.binning import occurrences
+from leafgrad.ops.reduce.ordering import _few_of_rows, order_of, ranked_in_rows, sorted_rows
 
 
 @pytest.mark.parametrize("largest", [True, False])
@@ -39,3 +40,60 @@ def test_along_another_dimension_and_of_other_layouts() -> None:
         values, places = tensor.topk(5, dim)
         expected, _ = tensor.sort(dim, descending=True)
         assert values.equal(expected.narrow(dim, 0, 5)) and tensor.gather(dim, places).equal(values)
+
+
+def rows_in_kinds(rows: int, n: int) -> list[Any]:
+    """Numbers without a pattern, few different ones, equal ones, some in order and some that halve again and again."""
+    rng = np.random.default_rng(n)
+    shape = (rows, n)
+    drawn = [9 * rng.standard_normal(shape), rng.integers(-2, 2, shape), np.zeros(shape)]
+    return [*drawn, np.sort(drawn[0]), -np.sort(-drawn[0]), np.broadcast_to(2.0 ** -(np.arange(n) % 99), shape)]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize(("rows", "n"), [(1, 1), (3, 2), (4, 40), (4, 41), (2, 700), (300, 70)])
+def test_rows_in_order_and_elements_of_a_rank(rows: int, n: int, kind: Any) -> None:
+    for numbers in rows_in_kinds(rows, n):
+        x = numbers.astype(kind)
+        if kind is not np.int64 and n > 6:
+            x[0, :6] = np.nan, -0.0, np.inf, 0.0, -np.inf, -np.nan
+        for descending in (False, True):
+            order = order_of(x, 1, descending)
+            values, places = sorted_rows(x, descending)
+            np.testing.assert_array_equal(places, order)
+            assert values.tobytes() == np.take_along_axis(x, order, 1).tobytes()
+        order = order_of(x, 1, False)
+        for k in {0, n // 7, n // 2, n - 1}:
+            for nan in ("last", "wins", "skipped"):
+                found = ranked_in_rows(x, k, nan, True)
+                for one, other in zip(found, getattr(ranked_in_rows, "otherwise", ranked_in_rows)(x, k, nan, True)):
+                    assert one.dtype == other.dtype and one.tobytes() == other.tobytes()
+                assert ranked_in_rows(x, k, nan, False)[1].shape == (rows,)
+            np.testing.assert_array_equal(ranked_in_rows(x, k, "last", True)[1], order[:, k : k + 1])
+
+
+def test_what_is_no_number_comes_first_in_a_median_or_does_not_count() -> None:
+    x = np.array([[3, np.nan, 1, 2, np.nan], [np.nan] * 5], np.float32)
+    assert ranked_in_rows(x, 2, "wins", False)[1].tolist() == [1, 0]
+    assert ranked_in_rows(x, 2, "skipped", False)[1].tolist() == [3, 0]
+
+
+def test_a_rank_among_numbers_that_mislead_the_search() -> None:
+    # the elements that pivots are taken from are the smallest each time
+    n = 4096
+    x = np.arange(n, dtype=np.float64)
+    for start in range(0, n - 8, 7):
+        x[[start + (n - start) // 2, -1 - (n - start) // 6]] = start, start + 1
+    for k in (0, 5, n // 2, n - 2, n - 1):
+        assert ranked_in_rows(x[None], k, "last", False)[0] == np.sort(x)[k]
+
+
+@pytest.mark.parametrize(("n", "most"), [(1, 0), (7, 3), (3000, 100), (3001, 1023), (3002, 1024), (5000, 70_000)])
+def test_numbers_are_counted(n: int, most: int) -> None:
+    x = np.random.default_rng(0).integers(0, most, n, endpoint=True)
+    for least in (0, 50, 2000):
+        found = occurrences(x, least)
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, np.bincount(x, None, least))
+    with pytest.raises(RuntimeError, match="non-negative"):
+        occurrences(x - most - 1, 0)

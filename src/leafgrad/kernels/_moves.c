@@ -8,7 +8,7 @@
        flipped(x, dims)             in reverse order along dimensions
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
        converted(x, dtype)          between float32 and 16 bits: halves.h
-       and those of filling.h, indexing.h and searching.h
+       and those of filling.h, indexing.h, searching.h, ordering.h and shaping.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
 #define PY_SSIZE_T_CLEAN
@@ -188,7 +188,9 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
 #include "indexing.h"
 #include "filling.h"
 #include "layouts.h"
+#include "ordering.h"
 #include "searching.h"
+#include "shaping.h"
 
 /* -- chosen -------------------------------------------------------------------------------------------------------- */
 
@@ -270,6 +272,13 @@ static const NativeFunction functions[] = {
     {"slices_added", slices_added},
     {"rows_summed", rows_summed},
     {"first_of_order", first_of_order},
+    {"ordered", ordered},
+    {"ranked", ranked},
+    {"occurrences", occurrences},
+    {"padded", padded},
+    {"triangle", triangle},
+    {"diagonal_sum", diagonal_sum},
+    {"first_outside", first_outside},
     {NULL},
 };
 

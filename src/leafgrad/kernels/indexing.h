@@ -4,7 +4,9 @@
        gathered(x, index, dim)           out[i][j] = x[index[i][j]][j] for dim 0, and likewise for the others
        slices_added(x, at, source, dim)  the slices of source added to those of x that `at` names, in x
        rows_summed(shape, at, source)    zeros of a shape, the rows of source added to those of it that `at` names
-       scattered(x, index, source, dim, add)   x[index[i][j]][j] = source[i][j] for dim 0, or added, in x
+       scattered(x, index, source, dim, add)   x[index[i][j]][j] = source[i][j] for dim 0, or added, in x;
+                                         source may be a single number
+       first_outside(index, low, size)   the first index that is not in [low, size), None if there is none
 
    Everything lies row by row. Indices are int64, may count from the end, and are looked at before anything happens.
    What is added to one place is added in the order of the indices, however many threads there are. */
@@ -22,6 +24,7 @@ typedef struct {
     const int64_t *at;
     npy_intp outer, size, count, inner; /* x is outer * size * inner elements, the other outer * count * inner */
     npy_intp item;
+    npy_intp step; /* from one element of the other to the next: 0 if it is a single number */
     int kind, add;
 } Indexing;
 
@@ -37,11 +40,25 @@ static int is_index(PyObject *object)
     return is_dense(object) && PyArray_DESCR((PyArrayObject *)object) == indexed_kinds[0];
 }
 
-VECTORISED static int all_inside(const int64_t *at, npy_intp count, npy_intp size)
+VECTORISED static int all_between(const int64_t *at, npy_intp count, int64_t low, int64_t size)
 {
-    int wrong = 0;
-    SIMD for (npy_intp i = 0; i < count; i++) wrong |= (at[i] < -size) | (at[i] >= size);
+    int64_t wrong = 0; /* as wide as what is compared */
+    SIMD for (npy_intp i = 0; i < count; i++) wrong |= (int64_t)((at[i] < low) | (at[i] >= size));
     return !wrong;
+}
+
+static int all_inside(const int64_t *at, npy_intp count, npy_intp size) { return all_between(at, count, -size, size); }
+
+static PyObject *first_outside(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 3 || !is_index(args[0]) || !PyLong_CheckExact(args[1]) || !PyLong_CheckExact(args[2])) return NULL;
+    const int64_t *at = PyArray_DATA((PyArrayObject *)args[0]);
+    npy_intp count = PyArray_SIZE((PyArrayObject *)args[0]);
+    int64_t low = PyLong_AsLongLong(args[1]), size = PyLong_AsLongLong(args[2]);
+    if (PyErr_Occurred()) return NULL;
+    if (all_between(at, count, low, size)) Py_RETURN_NONE;
+    while (*at >= low && *at < size) at++;
+    return PyLong_FromLongLong(*at);
 }
 
 static inline npy_intp from_front(int64_t at, npy_intp size) { return at < 0 ? at + size : at; }
@@ -61,6 +78,7 @@ static void fill_in(Indexing *work, PyArrayObject *x, int dim, npy_intp count)
     for (int i = dim + 1; i < PyArray_NDIM(x); i++) work->inner *= PyArray_DIM(x, i);
     work->size = PyArray_DIM(x, dim);
     work->count = count;
+    work->step = 1;
     work->item = PyArray_ITEMSIZE(x);
     PyArray_Descr *descr = PyArray_DESCR(x);
     work->kind = descr == indexed_kinds[1] ? 1 : descr == indexed_kinds[2] ? 2 : 0;
@@ -162,10 +180,10 @@ static int fits_along(PyArrayObject *x, PyArrayObject *index, int dim)
 #define DEFINE_ALONG(name, T, STATEMENT)                                                                               \
     static void name##_##T(const Indexing *work, npy_intp block)                                                       \
     {                                                                                                                  \
-        npy_intp inner = work->inner, part = work->count * inner;                                                      \
+        npy_intp inner = work->inner, part = work->count * inner, step = work->step;                                   \
         const int64_t *at = work->at + block * part;                                                                   \
         T *x = (T *)(name##_reads ? (char *)work->from : work->to) + block * work->size * inner;                       \
-        T *other = (T *)(name##_reads ? work->to : (char *)work->from) + block * part;                                 \
+        T *other = (T *)(name##_reads ? work->to : (char *)work->from) + block * part * step;                                 \
         for (npy_intp k = 0; inner == 1 && k < part; k++) {                                                            \
             const npy_intp i = 0, place = from_front(at[k], work->size);                                               \
             STATEMENT;                                                                                                 \
@@ -179,16 +197,16 @@ static int fits_along(PyArrayObject *x, PyArrayObject *index, int dim)
     }
 enum { gather_reads = 1, scatter_reads = 0, scatter_add_reads = 0 };
 #define DEFINE_GATHER_AND_SCATTER(T)                                                                                   \
-    DEFINE_ALONG(gather, T, other[k + i] = x[place])                                                                   \
-    DEFINE_ALONG(scatter, T, x[place] = other[k + i])
+    DEFINE_ALONG(gather, T, other[(k + i) * step] = x[place])                                                                   \
+    DEFINE_ALONG(scatter, T, x[place] = other[(k + i) * step])
 DEFINE_GATHER_AND_SCATTER(uint8_t)
 DEFINE_GATHER_AND_SCATTER(uint16_t)
 DEFINE_GATHER_AND_SCATTER(uint32_t)
 DEFINE_GATHER_AND_SCATTER(uint64_t)
 DEFINE_GATHER_AND_SCATTER(Pair)
-DEFINE_ALONG(scatter_add, float, x[place] += other[k + i])
-DEFINE_ALONG(scatter_add, double, x[place] += other[k + i])
-DEFINE_ALONG(scatter_add, uint64_t, x[place] += other[k + i])
+DEFINE_ALONG(scatter_add, float, x[place] += other[(k + i) * step])
+DEFINE_ALONG(scatter_add, double, x[place] += other[(k + i) * step])
+DEFINE_ALONG(scatter_add, uint64_t, x[place] += other[(k + i) * step])
 
 static void gather_blocks(void *context, ptrdiff_t first, ptrdiff_t last)
 {
@@ -230,11 +248,13 @@ static PyObject *scattered(PyObject *const *args, Py_ssize_t given)
     if (given != 5 || !is_dense(args[0]) || !is_index(args[1]) || !is_dense(args[2])) return NULL;
     PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[1], *source = (PyArrayObject *)args[2];
     int dim = dim_of(args[3], x);
-    if (dim < 0 || !fits_along(x, index, dim) || !PyArray_SAMESHAPE(index, source)) return NULL;
+    int number = PyArray_NDIM(source) == 0;
+    if (dim < 0 || !fits_along(x, index, dim) || !(number || PyArray_SAMESHAPE(index, source))) return NULL;
     if (PyArray_DESCR(x) != PyArray_DESCR(source) || !PyArray_ISWRITEABLE(x)) return NULL;
     Indexing work = {.from = PyArray_BYTES(source), .to = PyArray_BYTES(x), .at = PyArray_DATA(index)};
     fill_in(&work, x, dim, PyArray_DIM(index, dim));
     work.add = PyObject_IsTrue(args[4]);
+    work.step = !number;
     if (work.add && !work.kind && PyArray_DESCR(x) != indexed_kinds[0]) return NULL;
     if (!all_inside(work.at, PyArray_SIZE(index), work.size)) return NULL;
     if (PyArray_SIZE(index)) share_indexing(scatter_blocks, &work, work.outer);

@@ -12,7 +12,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import laid_like
-from leafgrad.kernels.moving import in_rows
+from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.conv.axis_maps import AxisMap, along_axes, mapped
 from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.registry import Family, op
@@ -29,6 +29,16 @@ def by_dimension(pad: Sequence[int]) -> list[tuple[int, int]]:
     return pairs[::-1]
 
 
+@native_move("padded")
+def with_zeros(x: A, pad: Ints) -> A:
+    """Zeros around the input; no number is negative."""
+    pairs = by_dimension(pad)
+    lead = x.ndim - len(pairs)
+    out: A = np.zeros((*x.shape[:lead], *[n + sum(pair) for n, pair in zip(x.shape[lead:], pairs)]), x.dtype)
+    out[(..., *[slice(before, before + n) for n, (before, _) in zip(x.shape[lead:], pairs)])] = x
+    return in_format_of(x, out)
+
+
 @op
 class constant_pad_nd(Family):
     """constant_pad_nd(input, pad, value=0): with `value` around the input; pad = (left, right, top, bottom, ...). Where
@@ -39,11 +49,15 @@ class constant_pad_nd(Family):
     vmap = "dims"
 
     def kernel(x: A, pad: Ints, value: Any) -> A:
+        if value == 0 and "-" not in repr(value) and min(pad, default=0) >= 0 < max(pad, default=0):
+            return with_zeros(x, pad)
         pairs = by_dimension(pad)
         lead = x.ndim - len(pairs)
         own = x.shape[lead:]
         sizes = [n + before + behind for n, (before, behind) in zip(own, pairs)]
-        kept = x[(..., *[slice(max(-before, 0), n - max(-behind, 0)) for n, (before, behind) in zip(own, pairs)])]
+        kept = x
+        if min(pad, default=0) < 0:
+            kept = x[(..., *[slice(max(-before, 0), n - max(-behind, 0)) for n, (before, behind) in zip(own, pairs)])]
         if max(pad, default=0) <= 0:
             return kept.copy() if kept.flags.c_contiguous else laid_like(kept, kept)
         out: A = np.empty((*x.shape[:lead], *sizes), x.dtype)

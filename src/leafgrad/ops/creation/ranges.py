@@ -12,7 +12,7 @@ from leafgrad import _dtypes, errors
 from leafgrad._core.overrides import UNCHANGED, function_overridden, modes_of_all_threads
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import dtype as Dtype
-from leafgrad.kernels.moving import counted
+from leafgrad.kernels.moving import counted, native_move
 from leafgrad.kernels.moving import spaced as equal_distances
 from leafgrad.ops.arguments import declared_and_checked, matched
 from leafgrad.ops.creation.factories import create
@@ -27,7 +27,14 @@ def eye(n: int, m: int | None = None, **options: OutOptions) -> Tensor:
     for name, value in (("n", n), ("m", m)):
         if value is not None and value < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
-    return create("eye", options, np.eye, n, m, 0, form=((n, n if m is None else m),))
+    m = n if m is None else m
+    return create("eye", options, _ones_on_diagonal, n, m, form=((n, m),))
+
+
+def _ones_on_diagonal(n: int, m: int, dtype: Any) -> Any:
+    out = np.zeros((n, m), dtype)
+    out.reshape(-1)[: n * m if n < m else m * m : m + 1] = 1
+    return out
 
 
 @declared(
@@ -220,17 +227,24 @@ def spaced(start: Any, end: Any, steps: int, kind: Dtype) -> Any:
 def tril_indices(row: int, col: int, offset: int = 0, **options: Options) -> Tensor:
     """tril_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the lower
     triangle of a matrix, row numbers above column numbers."""
-    return _triangle("tril_indices", row, col, lambda i, j: j <= i + offset, options)
+    return _triangle("tril_indices", row, col, offset, options)
 
 
 @declared_and_checked
 def triu_indices(row: int, col: int, offset: int = 0, **options: Options) -> Tensor:
     """triu_indices(row, col, offset=0, *, dtype=torch.int64, device=None, layout=strided): the places of the upper
     triangle of a matrix, row numbers above column numbers."""
-    return _triangle("triu_indices", row, col, lambda i, j: j >= i + offset, options)
+    return _triangle("triu_indices", row, col, offset, options)
 
 
-def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options: dict[str, Any]) -> Any:
+@native_move("triangle")
+def triangle_places(rows: int, columns: int, offset: int, lower: bool) -> Any:
+    """The places of a triangle of a matrix, row numbers above column numbers."""
+    inside: Any = np.less_equal if lower else np.greater_equal
+    return np.stack(np.nonzero(inside(np.arange(columns), np.arange(rows)[:, None] + offset)))
+
+
+def _triangle(name: str, row: int, col: int, offset: int, options: dict[str, Any]) -> Any:
     for which, value in (("row", row), ("col", col)):
         if value < 0:
             raise RuntimeError(f"{which} must be non-negative, got{value}")
@@ -239,7 +253,7 @@ def _triangle(name: str, row: int, col: int, inside: Callable[..., Any], options
         if dtype not in (np.int32, np.int64):
             alias = _dtypes.from_numpy_dtype(dtype).alias
             raise NotImplementedError(f"\"{name}\" not implemented for '{alias}'")
-        return np.stack(np.nonzero(inside(np.arange(row)[:, None], np.arange(col)[None, :]))).astype(dtype)
+        return triangle_places(row, col, offset, name == "tril_indices").astype(dtype, copy=False)
 
     return create(name, options, make, default=lambda: _dtypes.int64)
 

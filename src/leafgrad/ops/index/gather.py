@@ -201,6 +201,7 @@ LONG = (INT64,)
 LONG_OR_INT = (INT64, np.dtype(np.int32))
 
 
+@native_move("first_outside")
 def outside(index: Array, low: int, size: int) -> int | None:
     """The first index that is not in [low, size), where low is not positive."""
     index = index.memory() if is_batched(index) else index
@@ -314,7 +315,7 @@ class index_select(Family):
     def kernel(x: A, index: A, dim: Any) -> A:
         if x.ndim == 0:
             return x.copy()
-        return take_at(x, dim, 1, index.reshape(-1))
+        return take_at(x, dim, 1, index if index.ndim == 1 else index.reshape(-1))
 
     def call(input: Tensor, dim: Dim, index: Tensor) -> Tensor:
         check_index(index, LONG_OR_INT, "index_select(): Expected dtype int32 or int64 for index")
@@ -392,8 +393,8 @@ class gather(Family):
 
 def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None = None) -> None:
     """May `index` be used along `dim` of x (and of src)?"""
-    if not index.size:
-        return
+    if not index.size or (index.shape == x.shape and index.ndim and (src is None or index.shape == src.shape)):
+        return check_range(index, 0, (x.shape or (1,))[dim], dim, x.shape)
     for other, who in ((x, name), (src, "src")):
         if other is not None and max(index.ndim, 1) != max(other.ndim, 1):
             raise errors.mistake(

@@ -13,7 +13,7 @@ from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.index.gather import alias, index, index_sum
+from leafgrad.ops.index.gather import alias, index, index_sum, outside
 from leafgrad.ops.index.overwrite import (
     Overwriting,
     expanded_warning,
@@ -23,6 +23,7 @@ from leafgrad.ops.index.overwrite import (
     value_tensor,
     zero,
 )
+from leafgrad.ops.index.scatter import scattered
 from leafgrad.ops.index.slices import around
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
@@ -34,6 +35,8 @@ from leafgrad.ops.signature import Number, Prepared, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
+
+ONE = np.array(1)
 
 # -- where a mask says so ---------------------------------------------------------------------------------------------
 
@@ -252,7 +255,11 @@ class one_hot(Family):
     samples = lambda t: [S(t(3, 2, dtype="int64", low=0, high=4)), S(t(dtype="int64", low=0, high=3), 5)]
 
     def kernel(x: A, num_classes: Any) -> A:
-        return (x[..., None] == np.arange(num_classes)).astype(np.int64)
+        if x.__class__ is not np.ndarray:
+            return (x[..., None] == np.arange(num_classes)).astype(np.int64)
+        out = np.zeros((x.size, num_classes), np.int64)
+        scattered(out, x.reshape(-1, 1), ONE, 1, False)
+        return out.reshape(*x.shape, num_classes)
 
     def call(tensor: Tensor, num_classes: int = -1) -> Tensor:
         x = tensor.array
@@ -260,12 +267,12 @@ class one_hot(Family):
             raise errors.mistake(RuntimeError, "one_hot is only applicable to index tensor of type LongTensor.")
         if not x.size and num_classes <= 0:
             raise errors.mistake(RuntimeError, "Can not infer total number of classes from empty tensor.")
-        looks = x.size and not is_meta(x)
-        if looks and x.min() < 0:
-            raise errors.mistake(RuntimeError, "Class values must be non-negative.")
         if num_classes == -1:
             num_classes = int(x.max()) + 1
-        elif looks and x.max() >= num_classes:
+        wrong = None if is_meta(x) else outside(x, 0, num_classes)
+        if wrong is not None and x.min() < 0:
+            raise errors.mistake(RuntimeError, "Class values must be non-negative.")
+        if wrong is not None:
             raise errors.mistake(RuntimeError, "Class values must be smaller than num_classes.")
         return one_hot.record(tensor, num_classes)
 

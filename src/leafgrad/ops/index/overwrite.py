@@ -21,6 +21,7 @@ from leafgrad._core.recorder import make_node, needs_recording
 from leafgrad._core.tensor import TensorBase, wrap, wrap_node
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad._layouts import copy_in_format
+from leafgrad.kernels.moving import copied
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.numbers import fits, refuse_overflow, to_array
 from leafgrad.ops.inplace import check_history, check_overlap, check_writable, rebase, stand_in
@@ -101,7 +102,10 @@ def on_a_copy(write: Callable[..., None], copy: Callable[[Array], Array] | None 
         if len(rest) == arguments:
             write(x, *rest[:-1])
             return x
-        out = np.array(x, order="C") if copy is None or x.flags.c_contiguous else copy(x)
+        if copy is not None and not x.flags.c_contiguous:
+            out = copy(x)
+        else:
+            out = copied(x) if x.__class__ is np.ndarray else np.array(x, order="C")
         write(out, *rest)
         return out
 

@@ -285,23 +285,26 @@ def scatter_at(x: Array, at: Array, src: Array, dim: int, ufunc: Any) -> None:
     if not at.size:
         return
     x, at = vector(x), vector(at)
-    src = np.broadcast_to(src if src.ndim == 0 else src[used_part(at)], at.shape)
+    if src.ndim and src.shape != at.shape:
+        src = src[used_part(at)]
     if np.may_share_memory(x, src):
         src = src.copy()
     whole = x if x.flags.c_contiguous else x.copy()
     if ufunc is None or ufunc is np.add:
         scattered(whole, in_rows(at), in_rows(src), dim, ufunc is np.add)
     else:
-        ufunc.at(whole.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1))
+        values = src.reshape(-1) if src.ndim else src
+        ufunc.at(whole.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), values)
     if whole is not x:
         x[...] = whole
 
 
 @native_move("scattered")
 def scattered(x: Array, at: Array, src: Array, dim: int, add: bool) -> None:
-    """The elements of src written along a dimension of x to where `at` points, or added to what is there. Both lie row
-    by row."""
-    into, where_to, values = x.reshape(-1), elements_along(x.shape, dim, at).reshape(-1), src.reshape(-1)
+    """The elements of src, or src if it is a single number, written along a dimension of x to where `at` points, or
+    added to what is there. All of them lie row by row."""
+    into, where_to = x.reshape(-1), elements_along(x.shape, dim, at).reshape(-1)
+    values = np.broadcast_to(src, at.shape).reshape(-1)
     if add:
         add_rows(into[:, None], where_to, values[:, None])
     else:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase, is_batched, is_meta
+from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, dtype, float32, float64, from_numpy_dtype
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.ranges import spaced
 from leafgrad.ops.promotion import as_tensor_operand, cast, common_dtype
@@ -197,6 +198,22 @@ class histc(Family):
     samples = lambda t: [S(t(3, 4), 3, -1, 1), S(t(20), bins=4), S(t(0), 2)]
 
 
+COUNTABLE = "bincount only supports 1-d non-negative integral inputs."
+
+
+@native_move("occurrences")
+def occurrences(x: A, minlength: int) -> A:
+    """How often each of the numbers 0, 1, ... occurs in a vector."""
+    return summed(x, None, minlength)
+
+
+def summed(x: A, weights: A, minlength: int) -> A:
+    try:
+        return np.bincount(x, weights, minlength)
+    except ValueError:  # there are negative numbers
+        raise errors.mistake(RuntimeError, COUNTABLE) from None
+
+
 @op
 class bincount(Family):
     """bincount(input, weights=None, minlength=0): how often each of the numbers 0, 1, ... occurs among non-negative
@@ -209,10 +226,8 @@ class bincount(Family):
 
     def kernel(x: A, weights: A, minlength: int) -> A:
         if weights is None:
-            return np.bincount(x, None, minlength)
-        return np.bincount(x, cast(weights, float64), minlength).astype(
-            np.float32 if weights.dtype == np.float32 else float
-        )
+            return occurrences(x, minlength)
+        return summed(x, cast(weights, float64), minlength).astype(np.float32 if weights.dtype == np.float32 else float)
 
     meta = "refused"
 
@@ -225,8 +240,8 @@ class bincount(Family):
             raise not_implemented("bincount_cpu", kind)
         if minlength < 0:
             raise errors.mistake(RuntimeError, "minlength should be >= 0")
-        if x.ndim != 1 or (x.size and not is_meta(x) and x.min() < 0):
-            raise errors.mistake(RuntimeError, "bincount only supports 1-d non-negative integral inputs.")
+        if x.ndim != 1:
+            raise errors.mistake(RuntimeError, COUNTABLE)
         if weights is not None and weights.array.shape != x.shape:
             raise errors.mistake(RuntimeError, "weights should be 1-d and have the same length as input")
         return bincount.record(input, weights if x.size else None, minlength)

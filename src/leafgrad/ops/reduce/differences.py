@@ -10,8 +10,10 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import binary
 from leafgrad._core.tensor import TensorBase, wrap
+from leafgrad._core.views import bind_view
 from leafgrad._dtypes import BOOL, FLOAT, INTEGER, from_numpy_dtype, get_default_dtype
 from leafgrad.ops.dimensions import wrap_dim
+from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.linalg.products import mm
 from leafgrad.ops.pointwise.comparison import logical_xor
 from leafgrad.ops.pointwise.complex import complex_
@@ -57,8 +59,10 @@ def diff(
     x = cat.function(parts, at) if len(parts) > 1 else input
     minus = logical_xor.function if from_numpy_dtype(x.array.dtype).category == BOOL else sub.function
     for _ in range(min(n, x.array.shape[at])):
-        size = max(x.array.shape[at] - 1, 0)
-        x = minus(x.narrow(at, min(1, x.array.shape[at]), size), x.narrow(at, 0, size))
+        size, lead = max(x.array.shape[at] - 1, 0), (slice(None),) * at
+        first = min(1, x.array.shape[at])
+        behind, before = (*lead, slice(first, first + size), ...), (*lead, slice(0, size), ...)
+        x = minus(bind_view(slice_.core, slice_, x, (behind,)), bind_view(slice_.core, slice_, x, (before,)))
     return x
 
 

@@ -12,11 +12,13 @@ from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
+from leafgrad.kernels.moving import taken
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.promotion import cast, common_dtype, operand
+from leafgrad.ops.reduce.binning import occurrences
 from leafgrad.ops.reduce.common import dims_of
-from leafgrad.ops.reduce.ordering import comparable, order_of
+from leafgrad.ops.reduce.ordering import comparable, sorted_along
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Dim, DimOrDims, Number, Tensor
@@ -48,6 +50,20 @@ def chosen(x: Array, places: Array, dim: int | None) -> Array:
 
 def counts_of(starts: Array, size: int) -> Array:
     return np.diff(np.append(np.flatnonzero(starts), size)).astype(np.int64)
+
+
+CLOSE = 4  # if there are so many times as many integers between the smallest and the largest, all of them are counted
+
+
+def counted_groups(x: Array, low: int) -> tuple[Array, Array, Array]:
+    """`sorted_groups` of integers that are close to each other, of which none is below `low`."""
+    flat = x.reshape(-1).astype(np.int64)
+    flat -= low
+    counts = occurrences(flat, 0)
+    found = np.flatnonzero(counts)
+    ranks = np.empty(counts.size, np.int64)
+    ranks[found] = np.arange(found.size)
+    return (found + low).astype(x.dtype), taken(ranks, flat, 0).reshape(x.shape), counts[found]
 
 
 class Distinct(Family, family=True):
@@ -87,8 +103,12 @@ class sorted_groups(Distinct):
         refuse_derivative("_unique2" if dim is None else "unique_dim")
 
     def kernel(x: A, dim: int | None) -> Any:
+        if dim is None and x.__class__ is np.ndarray and x.size and x.dtype.kind in "iu":
+            low, high = int(x.min()), int(x.max())
+            if high - low < CLOSE * x.size:
+                return counted_groups(x, low)
         rows = rows_of(comparable(x), dim)
-        order = order_of(rows[:, 0], 0, False) if rows.shape[1] == 1 else np.lexsort(rows.T[::-1])
+        order = sorted_along(rows[:, 0], 0, False)[1] if rows.shape[1] == 1 else np.lexsort(rows.T[::-1])
         starts = begins(rows[order])
         inverse = np.empty(len(rows), np.int64)
         inverse[order] = np.cumsum(starts) - 1
@@ -180,6 +200,9 @@ def unique_consecutive(
 # -- elements of a set ------------------------------------------------------------------------------------------------
 
 
+FEW = 16  # test elements that all others are compared with, one after the other
+
+
 @op
 class isin(Family):
     """isin(elements, test_elements, *, assume_unique=False, invert=False): which elements are among the test elements
@@ -198,7 +221,16 @@ class isin(Family):
     )
 
     def kernel(x: A, y: A, invert: bool) -> A:
-        return np.isin(comparable(x), comparable(y), invert=invert)
+        x, y = comparable(x), comparable(y)
+        if not 0 < y.size <= FEW or x.__class__ is not np.ndarray or y.__class__ is not np.ndarray:
+            return np.isin(x, y, invert=invert)
+        combine: Any = np.logical_and if invert else np.logical_or
+        compare: Any = np.not_equal if invert else np.equal
+        flat, (first, *others) = x.reshape(-1), y.reshape(-1, 1)
+        found = compare(flat, first)
+        for other in others:
+            combine(found, compare(flat, other), found)
+        return found.reshape(x.shape)
 
     def vmap(batch: A, x: A, y: A, invert: bool) -> A:
         return batch.by_sample()

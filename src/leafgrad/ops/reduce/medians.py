@@ -13,7 +13,7 @@ from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import Reduction, one_dim, raw, refused, restore
 from leafgrad.ops.reduce.extremes import put_along
-from leafgrad.ops.reduce.ordering import comparable, order_of
+from leafgrad.ops.reduce.ordering import comparable, of_rank
 from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Dim, Tensor
@@ -26,25 +26,11 @@ _FORMS = staticmethod(
 )
 
 
-def _places(x: A, dim: int, skips_nan: bool) -> A:
-    """Where the medians along a dimension are. What is not a number comes last in the order: if it counts, the first of
-    it is the median; if it does not, the median is that of the others."""
-    size = x.shape[dim]
-    order = order_of(x, dim, False)
-    known = comparable(x)
-    numbers = size - np.count_nonzero(known != known, axis=dim, keepdims=True)
-    if skips_nan:
-        middle = (np.maximum(numbers, 1) - 1) // 2
-    else:
-        middle = np.where(numbers < size, numbers, (size - 1) // 2)
-    return np.take_along_axis(order, middle, dim)
-
-
 def _whole(x: A, skips_nan: bool) -> A:
     flat = x.reshape(-1)
     if flat.size == 0:
         return np.full((), np.nan if x.dtype.kind in "fV" else np.iinfo(x.dtype).min, x.dtype)
-    return flat[_places(flat, 0, skips_nan)].reshape(())
+    return of_rank(flat, (flat.size - 1) // 2, 0, False, "skipped" if skips_nan else "wins")[0]
 
 
 def _median(name: str, skips_nan: bool, doc: str) -> tuple[Any, Any]:
@@ -62,11 +48,8 @@ def _median(name: str, skips_nan: bool, doc: str) -> tuple[Any, Any]:
         return whole.result_type(along.record(input, at, keepdim))
 
     def along_kernel(x: A, dim: int, keepdim: bool) -> Any:
-        if x.ndim == 0:
-            return x.copy(), np.zeros((), np.int64)
-        places = _places(x, dim, skips_nan)
-        results = np.take_along_axis(x, places, dim), places
-        return results if keepdim else [np.squeeze(r, dim) for r in results]
+        middle = (x.shape[dim] - 1) // 2 if x.ndim else 0
+        return of_rank(x, middle, dim, keepdim, "skipped" if skips_nan else "wins")
 
     def along_vjp(g: A, input_shape: A, dim: A, keepdim: A, out1: A) -> A:
         if not input_shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from leafgrad._core.bind import bind_many
 from leafgrad._core.recorder import settle
 from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
 from leafgrad._layouts import laid_like
-from leafgrad.kernels.moving import in_rows, native_move
+from leafgrad.kernels.moving import copied, in_rows, native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import gather_array, gather_sum
 from leafgrad.ops.reduce.common import F32, F64, ndarray, raw, starts_of_rows
@@ -22,12 +23,80 @@ from leafgrad.ops.signature import Dim, Tensor
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 
-INT32 = np.dtype(np.int32)
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 def comparable(x: Array) -> Array:
     """An array that NumPy can sort: it does not know where to put what is no number among bfloat16."""
     return x.astype(np.float32) if x.dtype.kind == "V" else x
+
+
+def rows_along(x: Array, dim: int) -> Array | None:
+    """The elements along a dimension as rows of numbers of 32 or 64 bits, which compare as they do. None if there is no
+    such dtype."""
+    kind = x.dtype
+    if not (kind is F32 or kind is F64 or kind is INT64):
+        if kind.kind in "biu" and kind.itemsize < 8:
+            x = x.astype(INT64)
+        elif kind.itemsize == 2:
+            x = x.astype(F32)
+        else:
+            return None
+    return in_rows(x if dim == x.ndim - 1 else x.swapaxes(dim, -1))
+
+
+def sorted_along(x: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    """The elements in order along a dimension, and the indices of where they were. Equal elements stay in their
+    order."""
+    rows = rows_along(x, dim) if x.__class__ is ndarray and x.ndim else None
+    if rows is None:
+        order = order_of(x, dim, descending)
+        return _at(x, order, dim), order
+    values, order = sorted_rows(rows, descending)
+    if dim != x.ndim - 1:
+        values, order = copied(values.swapaxes(dim, -1)), copied(order.swapaxes(dim, -1))
+    return (values if values.dtype is x.dtype else _at(x, order, dim)), order
+
+
+@native_move("ordered")
+def sorted_rows(x: Array, descending: bool) -> tuple[Array, Array]:
+    order = order_of(x, x.ndim - 1, descending)
+    return _at(x, order, x.ndim - 1), order
+
+
+def of_rank(x: Array, k: int, dim: int, keepdim: bool, nan: str = "last") -> list[Array]:
+    """The elements of rank k, counted from 0, along a dimension, and their indices. What is not a number counts as the
+    largest ("last"), or the first of it is taken wherever there is some ("wins"), or k is the middle of what is left
+    without it ("skipped")."""
+    if x.ndim == 0:
+        return [x.copy(), np.zeros((), np.int64)]
+    rows = rows_along(x, dim) if x.__class__ is ndarray else None
+    if rows is None:
+        found = order_of(x, dim, False).take(np.arange(k, k + 1), dim)
+        results = [_at(x, found, dim), found]
+        return results if keepdim else [np.squeeze(r, dim) for r in results]
+    if dim == x.ndim - 1:
+        value, place = ranked_in_rows(rows, k, nan, keepdim)
+    else:
+        value, place = [copied(r.swapaxes(dim, -1)) for r in ranked_in_rows(rows, k, nan, True)]
+        if not keepdim:
+            value, place = value.squeeze(dim), place.squeeze(dim)
+    if value.dtype is not x.dtype:
+        value = _at(x, place if keepdim else np.expand_dims(place, dim), dim).reshape(place.shape)
+    return [value, place]
+
+
+@native_move("ranked")
+def ranked_in_rows(x: Array, k: int, nan: str, keepdim: bool) -> tuple[Array, Array]:
+    """`of_rank` for each row."""
+    order, size = order_of(x, x.ndim - 1, False), x.shape[-1]
+    numbers = size - np.count_nonzero(x != x, axis=-1, keepdims=True)
+    rank = np.full(numbers.shape, k)
+    if nan != "last":
+        rank[numbers < size] = (numbers if nan == "wins" else (np.maximum(numbers, 1) - 1) // 2)[numbers < size]
+    places = np.take_along_axis(order, rank, -1)
+    values = np.take_along_axis(x, places, -1)
+    return (values, places) if keepdim else (values[..., 0], places[..., 0])
 
 
 def order_of(x: Array, dim: int, descending: bool) -> Array:
@@ -89,8 +158,7 @@ def _places(index: Array, shape: Any, dim: int) -> Array | None:
 
 def _at(x: Array, order: Array, dim: int) -> Array:
     """The elements that `order` names along a dimension."""
-    places = _places(order, x.shape, dim) if x.flags.c_contiguous else None
-    return gather_array(x, order, dim) if places is None else x.take(places)
+    return gather_array(x, order, dim)
 
 
 def _back(g: A, out1: A, input_shape: A, dim: A) -> A:
@@ -119,8 +187,8 @@ class sort(Family):
     vjp = _back
 
     def kernel(x: A, dim: int, descending: bool) -> Any:
-        order = order_of(x, dim, descending)
-        return laid_like(x, _at(x, order, dim)), laid_like(x, order)
+        values, order = sorted_along(x, dim, descending)
+        return laid_like(x, values), laid_like(x, order)
 
     def call(
         input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool | None = None
@@ -145,7 +213,7 @@ class argsort(Family):
     refuses = UNORDERED
 
     def kernel(x: A, dim: int, descending: bool) -> A:
-        return laid_like(x, order_of(x, dim, descending))
+        return laid_like(x, sorted_along(x, dim, descending)[1])
 
     def call(input: Tensor, dim: Dim = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
         dim = wrap_dim(dim, input.array.ndim)
@@ -170,8 +238,8 @@ def _first_of_order(x: Array, k: int, dim: int, largest: bool) -> Array:
     size = x.shape[dim]
     if k == 0 or x.size == 0:
         return np.zeros((*x.shape[:dim], k, *x.shape[dim + 1 :]), np.int64)
-    if size < 64 or k > size // 4:
-        order = order_of(x, dim, largest)
+    if (size < 64 and _few_of_rows.__class__ is FunctionType) or k > max(8, size // 4):
+        order = sorted_along(x, dim, largest)[1]
         if x.__class__ is ndarray:
             return np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
         return order.take(np.arange(k), dim)
@@ -249,11 +317,7 @@ class kthvalue(Family):
     out = ("output values must be of same type as input", "output indices must be of scalar type Long")
 
     def kernel(x: A, k: int, dim: int, keepdim: bool) -> Any:
-        if x.ndim == 0:
-            return x.copy(), np.zeros((), np.int64)
-        found = order_of(x, dim, False).take(np.arange(k - 1, k), dim)
-        results = _at(x, found, dim), found
-        return results if keepdim else [np.squeeze(r, dim) for r in results]
+        return of_rank(x, k - 1, dim, keepdim)
 
     def call(input: Tensor, k: int, dim: Dim = -1, keepdim: bool = False) -> return_types.kthvalue:
         dim = wrap_dim(dim, input.array.ndim)

@@ -201,11 +201,11 @@ def _checked(name: str, t: Any, q: Any, interpolation: str) -> Any:
         if not 0 <= q <= 1:
             raise errors.mistake(RuntimeError, f"{name}() q must be in the range [0, 1] but got {q}")
         q = wrap(np.asarray(q, kind))
-    if q.array.ndim > 1:
+    elif q.array.ndim > 1:
         raise errors.mistake(RuntimeError, f"{name}() q must be a scalar or 1D tensor")
-    if q.array.dtype != kind:
+    elif q.array.dtype != kind:
         raise errors.mistake(RuntimeError, f"{name}() q tensor must be same dtype as the input tensor")
-    if not ((q.array >= 0) & (q.array <= 1)).all():
+    elif not ((q.array >= 0) & (q.array <= 1)).all():
         raise errors.mistake(RuntimeError, f"{name}() q values must be in the range [0, 1]")
     if interpolation not in INTERPOLATIONS:
         allowed = "linear, lower, higher, midpoint or nearest"
@@ -218,23 +218,24 @@ def _quantile(name: str, t: Any, q: Any, dim: Any, keepdim: bool, interpolation:
     ndim, rest = t.array.ndim, list(t.array.shape)
     at = None if dim is None else wrap_dim(dim, ndim)
     if at is None or not ndim:
-        x, rest = t.flatten(), [1] * ndim if keepdim else []
+        x, rest = t if ndim == 1 else t.flatten(), [1] * ndim if keepdim else []
     else:
         x = t if at == ndim - 1 else t.unsqueeze(-1).transpose(at, -1)
         rest[at : at + 1] = [1] if keepdim else []
-    ordered = sort.function(x, -1)[0].view((*rest, x.array.shape[-1]))
-    x = x.reshape((*rest, x.array.shape[-1])).detach()
-    fractions = q.reshape((-1,))
     count: Any = x.array.shape[-1]
+    ordered = sort.function(x, -1)[0]
+    if ordered.needs_grad or ordered.array.shape != (*rest, count):
+        ordered = ordered.view((*rest, count))
+    x = ordered.array
+    fractions = q.reshape((-1,)) if q.needs_grad or q.array.ndim else wrap(q.array.reshape(1))
     if name == "nanquantile":
-        count = (x.array == x.array).sum(-1)[..., None]
+        count = (x == x).sum(-1)[..., None]
     last = np.maximum(count - 1, 0).astype(q.array.dtype) if name == "nanquantile" else float(count - 1)
     ranks = fractions * (last if isinstance(last, float) else wrap(last))
-    if (
-        name == "quantile" and not is_meta(x.array) and np.isnan(x.array).any()
-    ):  # where there is a nan, it is the result
-        ranks = where.function(wrap(np.isnan(x.array).any(-1, keepdims=True)), float(count - 1), ranks)
-    at_ranks = np.broadcast_to(ranks.array, (*x.array.shape[:-1], fractions.array.shape[0]))
+    is_nan = np.isnan(x[..., -1:])  # it is sorted to the end; where there is one, it is the result
+    if name == "quantile" and not is_meta(x) and is_nan.any():
+        ranks = where.function(wrap(is_nan), float(count - 1), ranks)
+    at_ranks = np.broadcast_to(ranks.array, (*x.shape[:-1], fractions.array.shape[0]))
     if interpolation not in ("linear", "midpoint"):
         whole: Any = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}[interpolation]
         at_ranks = whole(at_ranks)

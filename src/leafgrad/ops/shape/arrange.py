@@ -19,7 +19,7 @@ from leafgrad.ops.dimensions import distinct_dims, shape_arguments, wrap_dim
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.join import arrays_of
+from leafgrad.ops.shape.join import arrays_of, joined
 from leafgrad.ops.shape.view_history import view_of
 from leafgrad.ops.shape.views import expand, permute, reshape, transpose, view
 from leafgrad.ops.signature import Dim, DimOrDims, Shape, Sizes, Tensor, Tensors, by_name, declared
@@ -354,7 +354,9 @@ def _rolled(x: Any, by: int, dim: int) -> Any:
     """np.roll along one dimension, without its preparations: two parts change places."""
     cut = by % x.shape[dim]
     lead = (ALL,) * dim
-    out = empty_array(x.shape, x.dtype, format_of(x)) if x.ndim > 3 else np.empty(x.shape, x.dtype)
+    if x.ndim <= 3:
+        return joined(x[(*lead, slice(x.shape[dim] - cut, None))], x[(*lead, slice(x.shape[dim] - cut))], dim, ())
+    out = empty_array(x.shape, x.dtype, format_of(x))
     out[(*lead, slice(cut))] = x[(*lead, slice(x.shape[dim] - cut, None))]
     out[(*lead, slice(cut, None))] = x[(*lead, slice(x.shape[dim] - cut))]
     return out

@@ -9,8 +9,9 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import wrap
-from leafgrad._dtypes import BOOL, get_default_dtype
+from leafgrad._dtypes import BOOL, from_numpy_dtype, get_default_dtype
 from leafgrad._layouts import order_in_memory
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.inplace import copy_slices
@@ -74,6 +75,17 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     return diag_embed.function(reshape(input.contiguous(), (-1,)), offset)
 
 
+@native_move("diagonal_sum")
+def sum_of_diagonal(x: A) -> A:
+    """The sum of the diagonal of matrices, added up in single precision for half, and in double for single."""
+    on_diagonal = x.diagonal(0, -2, -1)
+    if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+        return on_diagonal.astype(np.float32).sum(-1).astype(x.dtype)
+    if x.dtype == np.float32:
+        return on_diagonal.sum(-1, dtype=np.float64).astype(np.float32)
+    return on_diagonal.sum(-1, dtype=np.int64 if x.dtype.kind in "iu" else x.dtype)
+
+
 @op
 class trace(Family):
     """trace(input): the sum of the diagonal of a matrix."""
@@ -83,16 +95,12 @@ class trace(Family):
     kernel_name = "trace"
     jvp = "linear"
 
-    def kernel(x: A) -> A:
-        on_diagonal = x.diagonal(0, -2, -1)
-        if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":  # half precision is added up in single
-            return on_diagonal.astype(np.float32).sum(-1).astype(x.dtype)
-        return on_diagonal.sum(-1, dtype=np.int64 if x.dtype.kind in "iu" else x.dtype)
+    kernel = sum_of_diagonal
 
     def call(input: Tensor) -> Tensor:
         if input.array.ndim != 2:
             raise errors.mistake(RuntimeError, f"trace: expected a matrix, but got tensor with dim {input.array.ndim}")
-        trace.check(input.dtype)
+        trace.check(from_numpy_dtype(input.array.dtype))
         return trace.record(input)
 
     def vjp(g: A, input_shape: A) -> A:

@@ -69,7 +69,7 @@ def in_common_dtype(arrays: list[Any], tensors: Any) -> list[Any]:
 
 
 @native_move("joined")
-def _joined(*args: Any) -> A:
+def joined(*args: Any) -> A:
     """(*arrays, dim, sizes): one after the other along a dimension."""
     dim, sizes = args[-2:]
     parts: Any = args[:-2] if SKIPPED not in sizes else [x for x, size in zip(args, sizes) if size != SKIPPED]
@@ -86,7 +86,7 @@ class cat(Joining):
     aliases = ("concat", "concatenate")
     options = ("dim", "sizes")
 
-    kernel = _joined
+    kernel = joined
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
         arrays = arrays_of_plain(tensors)
@@ -194,8 +194,8 @@ class stack(Joining):
     def kernel(*args: Any) -> A:
         parts, dim = args[:-1], args[-1]
         if dim == parts[0].ndim:
-            return in_rows(_joined(*[x[..., None] for x in parts], dim, ()))
-        whole = _joined(*parts, dim, ())
+            return in_rows(joined(*[x[..., None] for x in parts], dim, ()))
+        whole = joined(*parts, dim, ())
         shape = parts[0].shape
         return whole.reshape((*shape[:dim], len(parts), *shape[dim:]))
 

@@ -114,7 +114,8 @@ def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...
     results = bind_many(operation.core, (input,), (dim, sizes))
     start = 0
     for result, size in zip(results, sizes, strict=True):
-        link(result, input, slice_, (range_of(dim, start, size),), MULTI_VIEW)
+        part = range_of(dim, start, size) if dim else (slice(start, start + size), ...)
+        link(result, input, slice_, (part,), MULTI_VIEW)
         start += size
     return tuple(results)
 
@@ -129,7 +130,7 @@ class Pieces(Part, family=True):
     def kernel(x: A, dim: int, sizes: Sequence[int]) -> A:
         pieces, start = [], 0
         for size in sizes:
-            pieces.append(x[range_of(dim, start, size)])
+            pieces.append(x[range_of(dim, start, size) if dim else slice(start, start + size)])
             start += size
         return pieces
 

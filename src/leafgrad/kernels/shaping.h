@@ -1,0 +1,94 @@
+/* Matrices and what surrounds them.
+
+       padded(x, pad)                       with zeros around x; pad = (left, right, top, bottom, ...), none negative
+       triangle(rows, columns, offset, lower)   the places of a triangle of a matrix: row numbers above column numbers
+       diagonal_sum(x)                      of a matrix of float32 or float64, added up in float64 */
+#ifndef LEAFGRAD_SHAPING_H
+#define LEAFGRAD_SHAPING_H
+
+#include "copying.h"
+
+static PyObject *padded(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 2 || !is_plain(args[0]) || !PyTuple_CheckExact(args[1])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int ndim = PyArray_NDIM(x);
+    Py_ssize_t sides = PyTuple_GET_SIZE(args[1]);
+    npy_intp shape[NPY_MAXDIMS], before[NPY_MAXDIMS] = {0};
+    if (sides % 2 || sides > 2 * ndim || (ndim > 3 && !PyArray_IS_C_CONTIGUOUS(x))) return NULL; /* their layout stays */
+    for (int d = 0; d < ndim; d++) shape[d] = PyArray_DIM(x, d);
+    for (Py_ssize_t i = 0; i < sides; i++) {
+        PyObject *item = PyTuple_GET_ITEM(args[1], i);
+        npy_intp size = PyLong_CheckExact(item) ? PyLong_AsSsize_t(item) : -1;
+        int d = ndim - 1 - (int)(i / 2);
+        if (size < 0 || size > INT32_MAX) {
+            PyErr_Clear();
+            return NULL;
+        }
+        if (i % 2 == 0) before[d] = size;
+        shape[d] += size;
+    }
+    PyArray_Descr *descr = PyArray_DESCR(x);
+    Py_INCREF(descr);
+    PyArrayObject *out = (PyArrayObject *)PyArray_Zeros(ndim, shape, descr, 0);
+    if (out == NULL) return NULL;
+    char *to = PyArray_BYTES(out);
+    if (PyArray_SIZE(x)) {
+        for (int d = 0; d < ndim; d++) to += before[d] * PyArray_STRIDE(out, d);
+        copy_elements(PyArray_BYTES(x), PyArray_STRIDES(x), to, PyArray_STRIDES(out), ndim, PyArray_DIMS(x),
+                      PyArray_ITEMSIZE(x));
+    }
+    return (PyObject *)out;
+}
+
+/* Where the part of a row begins, or ends, that is in a triangle. */
+static npy_intp triangle_end(npy_intp end, npy_intp columns) { return end < 0 ? 0 : end > columns ? columns : end; }
+
+static PyObject *triangle(PyObject *const *args, Py_ssize_t given)
+{
+    npy_intp numbers[3];
+    if (given != 4) return NULL;
+    for (int i = 0; i < 3; i++) {
+        numbers[i] = PyLong_CheckExact(args[i]) ? PyLong_AsSsize_t(args[i]) : -1;
+        if ((i < 2 && numbers[i] < 0) || numbers[i] > INT32_MAX || numbers[i] < -INT32_MAX) {
+            PyErr_Clear();
+            return NULL;
+        }
+    }
+    npy_intp rows = numbers[0], columns = numbers[1], offset = numbers[2], shape[2] = {2, 0};
+    int lower = args[3] == Py_True;
+    for (npy_intp i = 0; i < rows; i++) {
+        shape[1] += lower ? triangle_end(i + offset + 1, columns) : columns - triangle_end(i + offset, columns);
+    }
+    PyObject *out = PyArray_SimpleNew(2, shape, NPY_INT64);
+    if (out == NULL) return NULL;
+    int64_t *row = PyArray_DATA((PyArrayObject *)out), *column = row + shape[1];
+    for (npy_intp i = 0; i < rows; i++) {
+        npy_intp end = lower ? triangle_end(i + offset + 1, columns) : columns;
+        for (npy_intp j = lower ? 0 : triangle_end(i + offset, columns); j < end; j++) *row++ = i, *column++ = j;
+    }
+    return out;
+}
+
+static PyObject *diagonal_sum(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 1 || !is_plain(args[0])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int single = PyArray_TYPE(x) == NPY_FLOAT;
+    if (PyArray_NDIM(x) != 2 || (!single && PyArray_TYPE(x) != NPY_DOUBLE)) return NULL;
+    npy_intp n = PyArray_DIM(x, 0) < PyArray_DIM(x, 1) ? PyArray_DIM(x, 0) : PyArray_DIM(x, 1);
+    npy_intp step = PyArray_STRIDE(x, 0) + PyArray_STRIDE(x, 1);
+    PyArrayObject *out = new_like(x, 0, NULL);
+    if (out == NULL) return NULL;
+    double total = 0;
+    const char *at = PyArray_BYTES(x);
+    for (npy_intp i = 0; i < n; i++) total += single ? *(const float *)(at + i * step) : *(const double *)(at + i * step);
+    if (single) {
+        *(float *)PyArray_BYTES(out) = (float)total;
+    } else {
+        *(double *)PyArray_BYTES(out) = total;
+    }
+    return (PyObject *)out;
+}
+
+#endif

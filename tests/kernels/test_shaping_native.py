@@ -1,0 +1,43 @@
+"""Native padding, triangles and sums of diagonals compute what NumPy computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from leafgrad.ops.conv.padding import with_zeros
+from leafgrad.ops.creation.ranges import triangle_places
+from leafgrad.ops.shape.diagonals import sum_of_diagonal
+
+
+def same(native: Any, *args: Any) -> None:
+    one, other = native(*args), getattr(native, "otherwise", native)(*args)
+    assert one.dtype == other.dtype and one.shape == other.shape and one.strides == other.strides
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8, np.complex128])
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (2, 3, 4, 5), (0, 3), (200, 300)])
+def test_zeros_around(shape: tuple[int, ...], kind: Any) -> None:
+    x = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(kind)
+    for pad in [(), (1, 2), (0, 3), (2, 0, 1, 1)]:
+        if len(pad) <= 2 * len(shape):
+            same(with_zeros, x, pad)
+            same(with_zeros, np.swapaxes(x, 0, -1), pad)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_triangles(lower: bool) -> None:
+    for rows in (0, 1, 3, 5):
+        for columns in (0, 1, 4, 6):
+            for offset in range(-7, 8):
+                same(triangle_places, rows, columns, offset, lower)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32])
+def test_sums_of_diagonals(kind: Any) -> None:
+    x = np.random.default_rng(0).integers(-99, 99, (30, 20)).astype(kind) / kind(1 if kind is np.int32 else 8)
+    for matrix in (x, x.T, x[::2, ::-1], x[:0]):
+        same(sum_of_diagonal, matrix.astype(kind, copy=False))
