@@ -54,7 +54,7 @@ static PyObject *call_elementwise(const Kernel *self, Call *call)
     Walk walk;
     Elements e;
     int operands = self->arrays + self->results, made = 0;
-    if (!broadcast(call->arrays, self->arrays, &walk)) {
+    if (self->entry->run[call->kind] == NULL || !broadcast(call->arrays, self->arrays, &walk)) {
         return NULL;
     }
     find_order(call->arrays, self->arrays, &walk);
