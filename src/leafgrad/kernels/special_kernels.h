@@ -1,5 +1,5 @@
 /* Elementwise kernels that are written in C, because they go different ways for different elements, or compute float32
-   in double. Included by _fused.c; their forms for NumPy are in fused/elements.py.
+   in double. Included by _fused.c; their forms for NumPy are in fused/elements.py and special.py.
 
    Errors, in units in the last place of float32, except where the results are near zero beside their terms: lgamma 2,
    digamma 2, erfinv 1. Remainders are exact. */

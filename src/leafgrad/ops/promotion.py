@@ -118,6 +118,9 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         raise errors.broadcast_mismatch(operation.aten, arrays) from None
 
 
+_as_they_are: dict[tuple[Any, Any], bool] = {}  # are two operands of one dtype taken without promotion?
+
+
 def of_one_dtype(operation: Any, a: Any, b: Any) -> tuple[Array, Array] | None:
     """The arrays of two tensors of one dtype that the operation takes as it is, or of a tensor of integers and such a
     number: there is nothing to promote. Half of the time of such an operation on few elements would be."""
@@ -133,12 +136,12 @@ def of_one_dtype(operation: Any, a: Any, b: Any) -> tuple[Array, Array] | None:
         y = constant(b, kind)
     else:
         return None
-    known: bool | None = operation.as_they_are.get(kind)
+    known = _as_they_are.get((operation, kind))
     if known is None:
         own = from_numpy_dtype(kind)
         refused = operation.refused_category(own) is not None or (operation.no_bool and own is bool_)
         known = not refused and not (operation.as_float and own.category < FLOAT)
-        operation.as_they_are[kind] = known
+        _as_they_are[operation, kind] = known
     return (x, y) if known else None
 
 

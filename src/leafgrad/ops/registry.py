@@ -134,7 +134,6 @@ class Operation(Applicable, Entry):
         self.kernel_name: str = self.kernel_name or f"{name}_cpu"
         refuses: Any = known["refuses"]
         self.refuses: dict[int, Any] = refuses if isinstance(refuses, dict) else dict.fromkeys(refuses)
-        self.as_they_are: dict[Any, bool] = {}  # dtypes: are two operands of one taken without promotion?
         node_name = self.node_name or "".join([part.capitalize() for part in name.split("_")]) + "Backward0"
         vmap = self.vmap, self.options
         outermost = node_name.partition("(")[0]

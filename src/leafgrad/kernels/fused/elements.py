@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from leafgrad.kernels import error_functions, gamma_functions, language
+from leafgrad.kernels import language
 from leafgrad.kernels.language import (
     Number,
     Vector,
@@ -80,21 +80,6 @@ def only_one(x: Vector, y: Vector) -> Vector:
 
 
 # -- in C: what goes different ways for different elements ------------------------------------------------------------
-
-
-@written_in_c
-def lgamma(x: Vector) -> Vector:
-    return gamma_functions.lgamma(x)
-
-
-@written_in_c
-def digamma(x: Vector) -> Vector:
-    return gamma_functions.digamma(x)
-
-
-@written_in_c
-def erfinv(x: Vector) -> Vector:
-    return error_functions.erfinv(x)
 
 
 @written_in_c

@@ -12,7 +12,7 @@ from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, INTEGER, from_numpy_dtype
 from leafgrad.kernels import gamma_functions as kernels
-from leafgrad.kernels.fused import elements as fused
+from leafgrad.kernels.fused import special as fused
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, exp, log
