@@ -96,7 +96,7 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         return overridden_operands(operation, a, b)
     kind = result_dtype([left[2], right[2]])
     tensors = (left[0], right[0])
-    arrays = (left[1], right[1])
+    arrays: tuple[Any, Any] = (left[1], right[1])
     no_bool = left[2][0] is bool_ or right[2][0] is bool_
     if operation.as_float and kind.category < FLOAT:
         kind = get_default_dtype()
