@@ -65,7 +65,7 @@ if GCC:
     # it would begin a loop where memory is aligned, and so add up in an order that depends on where an array lies
     VECTORISED += ["--param", "vect-max-peeling-for-alignment=0"]
 NATIVE: dict[str, list[str]] = {
-    "_loops": [],
+    "_loops": ["-fopenmp-simd"],
     # The numbers must not depend on the compiler: a product and a sum are fused where fma() says so only.
     "_random": ["-ffp-contract=off", "-fno-math-errno"],
     "_products": VECTORISED,

@@ -27,14 +27,14 @@ def if_native(test: Any) -> Any:
 
 # the ops that are one ufunc
 UNARY = ["neg", "exp", "log", "sqrt", "sin", "cos", "tanh", "abs", "reciprocal", "isnan", "isfinite", "logical_not"]
-BINARY = ["add", "sub", "mul", "true_div", "maximum", "minimum", "eq", "gt", "logical_xor"]
-MADE_OF_BOOLS = ["isnan", "isfinite", "logical_not", "eq", "gt", "logical_xor"]
+BINARY = ["add", "sub", "mul", "true_div", "maximum", "minimum", "eq", "gt", "ne"]
+MADE_OF_BOOLS = ["isnan", "isfinite", "logical_not", "eq", "gt", "ne"]
 UFUNCS = {
     "neg": np.negative, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
     "abs": np.abs, "reciprocal": np.reciprocal, "add": np.add, "sub": np.subtract, "mul": np.multiply,
     "true_div": np.true_divide, "maximum": np.maximum, "minimum": np.minimum, "isnan": np.isnan,
     "isfinite": np.isfinite, "logical_not": np.logical_not, "eq": np.equal, "gt": np.greater,
-    "logical_xor": np.logical_xor,
+    "ne": np.not_equal,
 }  # fmt: skip
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 1e38, -1e38, 88.0, -104.0]
 KINDS = [np.float32, np.float64]

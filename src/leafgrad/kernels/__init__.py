@@ -8,10 +8,10 @@
     allocator.py                                memory of large arrays      _loops.c
 
 This file has elementwise kernels, reductions and searches. `native(np.multiply)` is what an op uses as its kernel:
-where the extension `_loops` was built, a `Loop`. For dense float32 and float64 arrays it calls NumPy's own inner loop
-directly, a quarter of the time of a ufunc call on a few elements, and with several threads on many; also that of a
-comparison, which makes bools. Where `_loops` was not built it is the ufunc itself. The numbers are the same: both run
-the same machine code on the same elements.
+where the extension `_loops` was built, a `Loop`. For dense arrays of floats, integers and bools it calls NumPy's own
+inner loop directly, a quarter of the time of a ufunc call on a few elements, and with several threads on many; also
+that of a comparison, which makes bools. Where `_loops` was not built it is the ufunc itself. The numbers are the same:
+both run the same machine code on the same elements.
 
 May import `_dtypes`.
 """
@@ -48,7 +48,8 @@ SPLIT_COSTLY = 16_384
 CHEAP = {
     np.negative, np.absolute, np.add, np.subtract, np.multiply, np.true_divide, np.maximum, np.minimum, np.sqrt,
     np.reciprocal, _CLIP, np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.logical_and,
-    np.logical_or, np.logical_xor, np.logical_not, np.isnan, np.isinf, np.isfinite,
+    np.logical_or, np.logical_xor, np.logical_not, np.isnan, np.isinf, np.isfinite, np.bitwise_and, np.bitwise_or,
+    np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.copysign, np.floor, np.ceil, np.trunc, np.rint,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@
        rowwise       the last dimension is a row
        summed        all elements, whatever their shape; a result is one number
 */
+#define _GNU_SOURCE /* lgamma_r */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -38,6 +39,8 @@
 #define SUMMED 4096          /* elements of a part of a sum of everything */
 
 #include "fused_kernels.h" /* made by the translator when the package is built */
+
+#include "special_kernels.h"
 
 #include "fused_call.h"
 #include "fused_elements.h"
@@ -73,6 +76,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         return NULL;
     }
     const Entry *entry = fused_entry(entries, name);
+    if (entry == NULL) entry = fused_entry(entries_in_c, name);
     if (entry == NULL) {
         return PyErr_Format(PyExc_KeyError, "%s is not among the kernels that were translated", name);
     }

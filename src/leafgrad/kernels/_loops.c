@@ -4,10 +4,11 @@
    ufunc does around them (looking for overrides, promoting, broadcasting, choosing an iterator) takes longer than the
    arithmetic on a few thousand elements. A `Loop` is made of a ufunc. For the arrays that nearly all calls have,
 
-       exact ndarrays, all float32 or all float64, C-contiguous, of one shape or one of two zero-dimensional
+       exact ndarrays, all of one of the dtypes below, C-contiguous, of one shape or one of two zero-dimensional
 
-   it allocates the result, floats of the same kind or, of a comparison, bools, and calls the ufunc's loop itself. Arrays that are broadcast or whose rows lie apart are run
-   row by row: see elements.h. Anything else is handed to the ufunc, or to the function `otherwise`. Numbers, dtypes,
+   it allocates the result, of the same dtype or, of a comparison, bools, and calls the ufunc's loop itself. Arrays that
+   are broadcast or whose elements lie apart are run row by row: see elements.h. Numbers of 16 bits are computed in
+   float32, block by block. Anything else is handed to the ufunc, or to the function `otherwise`. Numbers, dtypes,
    layouts, warnings and errors are the ufunc's. One thing is not: a zero-dimensional result is an array, where the ufunc
    would make a NumPy scalar.
 
@@ -28,16 +29,19 @@
 
 #include "aligned_memory.h"
 #include "elements.h"
+#include "half_numbers.h"
 #include "pool_threads.h"
 
 #define MOST_OPERANDS 4       /* three inputs and a result */
 #define LET_OTHERS_RUN 16384  /* elements: from here on the interpreter lock is let go */
 #define LONG 16               /* times split_from: where helpers are worth being woken for this alone */
 
-enum { FLOAT32, FLOAT64, KINDS };
+enum { FLOAT32, FLOAT64, LONG_INTEGER, INTEGER, BOOL, COMPLEX64, COMPLEX128, KINDS };
 
 static PyArray_Descr *kinds[KINDS], *bools; /* NumPy's own dtype objects: byte order and metadata are as usual */
-static const int type_numbers[KINDS] = {NPY_FLOAT, NPY_DOUBLE};
+static const int type_numbers[KINDS] = {NPY_FLOAT, NPY_DOUBLE, NPY_INT64, NPY_INT32, NPY_BOOL, NPY_CFLOAT, NPY_CDOUBLE};
+
+static npy_intp size_of_kind(int kind) { return PyDataType_ELSIZE(kinds[kind]); }
 
 typedef struct {
     PyObject_HEAD
@@ -132,7 +136,7 @@ static int run_range(const Loop *self, Range *range, npy_intp count, npy_intp it
 
 static int run(const Loop *self, int kind, int operands, PyArrayObject **arrays, npy_intp count)
 {
-    npy_intp size = kind == FLOAT32 ? sizeof(float) : sizeof(double);
+    npy_intp size = size_of_kind(kind);
     Range range = {self->functions[kind], self->data[kind], operands};
     for (int i = 0; i < operands; i++) {
         range.pointers[i] = PyArray_BYTES(arrays[i]);
@@ -151,7 +155,8 @@ static PyObject *run_rows(const Loop *self, int kind, PyArrayObject **arrays, Py
     Walk walk;
     Elements e;
     int inputs = self->ufunc->nin;
-    npy_intp size = kind == FLOAT32 ? sizeof(float) : sizeof(double);
+    npy_intp size = size_of_kind(kind);
+    if (size > (npy_intp)sizeof(double)) return NULL; /* numbers that could not be filled in */
     if (!broadcast(arrays, inputs, &walk)) return NULL;
     find_order(arrays, inputs, &walk);
     if (out == NULL) {
@@ -169,10 +174,12 @@ static PyObject *run_rows(const Loop *self, int kind, PyArrayObject **arrays, Py
     for (int i = 0; i < inputs; i++) e.size[i] = size;
     e.size[inputs] = PyDataType_ELSIZE(self->made[kind]);
     npy_intp count = PyArray_SIZE(out);
-    int failed = count > 0 && !as_rows(arrays, inputs, inputs + 1, &walk, &e);
+    int failed = count > 0 && !as_rows(arrays, inputs, inputs + 1, &walk, &e, 1);
     if (count > 0 && !failed) {
         Range range = {self->functions[kind], self->data[kind], inputs + 1, {NULL}, {0}, &e};
-        for (int i = 0; i <= inputs; i++) range.strides[i] = i < inputs && is_number(&e, i) ? 0 : e.size[i];
+        for (int i = 0; i <= inputs; i++) {
+            range.strides[i] = i < inputs && is_number(&e, i) ? 0 : is_strided(&e, i) ? e.strides[i][0] : e.size[i];
+        }
         e.run = run_row;
         e.numbers_stay = 1;
         e.loop = &range;
@@ -210,6 +217,105 @@ static int may_write(PyArrayObject *out, PyArrayObject *input)
     return other + PyArray_NBYTES(input) <= start || start + PyArray_NBYTES(out) <= other;
 }
 
+/* KINDS for another one. */
+static int kind_of(PyArray_Descr *descr)
+{
+    int kind = 0;
+    while (kind < KINDS && descr != kinds[kind]) kind++;
+    return kind;
+}
+
+/* -- numbers of 16 bits, in float32 -------------------------------------------------------------------------------- */
+
+#define WIDENED 1024 /* elements that are in float32 at once */
+
+typedef struct {
+    const Loop *loop;
+    int inputs, brain; /* is it bfloat16? */
+    const char *pointers[MOST_OPERANDS];
+    int is_number[MOST_OPERANDS];
+    char *out;
+    atomic_int flags;
+} Halves;
+
+static void run_halves_piece(void *context, ptrdiff_t from, ptrdiff_t to)
+{
+    Halves *work = context;
+    const Loop *self = work->loop;
+    float wide[MOST_OPERANDS][WIDENED];
+    char *pointers[MOST_OPERANDS];
+    npy_intp strides[MOST_OPERANDS];
+    int inputs = work->inputs, makes_bools = self->made[FLOAT32] == bools;
+    void (*widen)(const uint16_t *, uint32_t *, ptrdiff_t) = work->brain ? widen_bfloat16 : widen_float16;
+    clear_flags();
+    for (int i = 0; i < inputs; i++) {
+        pointers[i] = (char *)wide[i];
+        strides[i] = work->is_number[i] ? 0 : sizeof(float);
+        if (work->is_number[i]) widen((const uint16_t *)work->pointers[i], (uint32_t *)wide[i], 1);
+    }
+    strides[inputs] = makes_bools ? 1 : sizeof(float);
+    for (npy_intp count; from < to; from += count) {
+        count = to - from < WIDENED ? to - from : WIDENED;
+        for (int i = 0; i < inputs; i++) {
+            if (!work->is_number[i]) widen((const uint16_t *)work->pointers[i] + from, (uint32_t *)wide[i], count);
+        }
+        pointers[inputs] = makes_bools ? work->out + from : (char *)wide[inputs];
+        self->functions[FLOAT32](pointers, &count, strides, self->data[FLOAT32]);
+        if (!makes_bools) {
+            (work->brain ? narrow_bfloat16 : narrow_float16)(
+                (const uint32_t *)wide[inputs], (uint16_t *)work->out + from, count);
+        }
+    }
+    int flags = fetestexcept(WATCHED);
+    if (flags) atomic_fetch_or(&work->flags, flags);
+}
+
+/* Dense arrays of float16 or bfloat16, as `run` has them. NULL without an exception: for the ufunc. */
+static PyObject *run_halves(const Loop *self, PyObject *const *args)
+{
+    Halves work = {.loop = self, .inputs = self->ufunc->nin};
+    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)args[0]);
+    PyArrayObject *form = (PyArrayObject *)args[0];
+    work.brain = is_bfloat16(descr);
+    if (!(work.brain || descr->type_num == NPY_HALF) || !PyDataType_ISNOTSWAPPED(descr)) return NULL;
+    if (self->functions[FLOAT32] == NULL) return NULL;
+    for (int i = 0; i < work.inputs; i++) {
+        PyArrayObject *x = (PyArrayObject *)args[i];
+        if (!is_usual(args[i], descr) || !PyArray_IS_C_CONTIGUOUS(x)) return NULL;
+        if (!same_shape(form, x)) {
+            if (PyArray_NDIM(form) == 0) {
+                form = x;
+            } else if (PyArray_NDIM(x) != 0) {
+                return NULL;
+            }
+        }
+        work.pointers[i] = PyArray_BYTES(x);
+        work.is_number[i] = PyArray_NDIM(x) == 0;
+    }
+    PyArray_Descr *made = self->made[FLOAT32] == bools ? bools : descr;
+    Py_INCREF(made);
+    PyArrayObject *out = (PyArrayObject *)PyArray_NewFromDescr(
+        &PyArray_Type, made, PyArray_NDIM(form), PyArray_DIMS(form), NULL, NULL, 0, NULL);
+    if (out == NULL) return NULL;
+    npy_intp count = PyArray_SIZE(out);
+    work.out = PyArray_BYTES(out);
+    atomic_init(&work.flags, 0);
+    if (count < LET_OTHERS_RUN) {
+        run_halves_piece(&work, 0, count);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        if (count < self->split_from) {
+            run_halves_piece(&work, 0, count);
+        } else {
+            pool_run(run_halves_piece, &work, count, sizeof(float), count >= LONG * self->split_from);
+        }
+        Py_END_ALLOW_THREADS
+    }
+    int flags = atomic_load(&work.flags);
+    if (flags && report_flags(self, flags) < 0) Py_CLEAR(out);
+    return (PyObject *)out;
+}
+
 /* loop(x), loop(x, y), loop(x, y, z), or with one more argument: the array that the result is written to. */
 static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
@@ -220,9 +326,14 @@ static PyObject *Loop_call(PyObject *callable, PyObject *const *args, size_t fla
     if (keywords != NULL || (given != inputs && given != inputs + 1) || !PyArray_CheckExact(args[0])) {
         goto other;
     }
-    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)args[0]);
-    int kind = descr == kinds[FLOAT32] ? FLOAT32 : FLOAT64;
-    if (self->functions[kind] == NULL) {
+    int kind = kind_of(PyArray_DESCR((PyArrayObject *)args[0]));
+    if (kind == KINDS && given == inputs) {
+        PyObject *result = run_halves(self, args);
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+    }
+    if (kind == KINDS || self->functions[kind] == NULL) {
         goto other;
     }
     int dense = NPY_ARRAY_C_CONTIGUOUS;
@@ -289,7 +400,7 @@ static void find_loop(Loop *self, int kind)
     for (int i = 0; i < ufunc->ntypes; i++) {
         const char *types = ufunc->types + i * ufunc->nargs;
         char made = types[ufunc->nin];
-        int fits = made == type_numbers[kind] || made == NPY_BOOL;
+        int fits = (made == type_numbers[kind] || made == NPY_BOOL) && ufunc->functions[i] != NULL;
         for (int k = 0; k < ufunc->nin; k++) {
             fits = fits && types[k] == type_numbers[kind];
         }
@@ -359,7 +470,7 @@ static PyGetSetDef Loop_fields[] = {
 static PyTypeObject Loop_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "leafgrad.kernels._loops.Loop",
-    .tp_doc = "Loop(ufunc, otherwise=None, split_from=262144): a ufunc that is faster on dense arrays of floats",
+    .tp_doc = "Loop(ufunc, otherwise=None, split_from=262144): a ufunc that is faster on dense arrays",
     .tp_basicsize = sizeof(Loop),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_new = Loop_new,

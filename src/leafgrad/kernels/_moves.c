@@ -7,7 +7,7 @@
        sizes_of_alike(arrays, dim)  the sizes along a dimension
        flipped(x, dims)             in reverse order along dimensions
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
-       converted(x, dtype)          between float32 and 16 bits: halves.h
+       converted(x, dtype)          a copy in another dtype: conversions.h
        and those of filling.h, indexing.h, searching.h, ordering.h and shaping.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
@@ -184,7 +184,7 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
     return (PyObject *)out;
 }
 
-#include "halves.h"
+#include "conversions.h"
 #include "indexing.h"
 #include "filling.h"
 #include "layouts.h"

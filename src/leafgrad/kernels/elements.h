@@ -3,7 +3,7 @@
 
    Dimensions that can be walked in one go are joined. The innermost of what is left is a row, of `n` elements. In each
    operand the elements of a row follow each other, or all of them are one, which is filled into memory of its own
-   first. Where rows are short and follow each other too, some are run at once: an operand that has one row for all of
+   first; loops with steps take elements that lie apart as well. Where rows are short and follow each other too, some are run at once: an operand that has one row for all of
    them, as the bias of a layer is, is repeated for so many. */
 #ifndef LEAFGRAD_ELEMENTS_H
 #define LEAFGRAD_ELEMENTS_H
@@ -129,12 +129,19 @@ static void run_items(void *context, ptrdiff_t from, ptrdiff_t to)
     }
 }
 
+/* Do the elements of a row lie apart? */
+static int is_strided(const Elements *e, int i)
+{
+    return !e->one_number[i] && e->n > 1 && e->strides[i][0] != e->size[i];
+}
+
 /* May several rows be run at once? If an operand lies there row after row, or can be filled in. */
 static int has_groups(Elements *e)
 {
     int filled = 0;
     if (e->rows == 1 || 2 * e->n > BLOCK) return 0;
     for (int i = 0; i < e->operands; i++) {
+        if (is_strided(e, i)) return 0;
         int dense = !e->one_number[i] && e->strides[i][1] == e->n * e->size[i];
         if (!dense && !e->one_number[i] && e->strides[i][1] != 0) return 0;
         filled += !dense;
@@ -239,8 +246,9 @@ static PyArrayObject *new_in_order(PyArray_Descr *descr, Walk *walk)
         &PyArray_Type, descr, walk->dimensions, walk->shape, strides, NULL, 0, NULL);
 }
 
-/* The operands as rows: `arrays` are first those that are read. 0 if the elements of a row do not follow each other. */
-static int as_rows(PyArrayObject *const *arrays, int inputs, int operands, const Walk *walk, Elements *e)
+/* The operands as rows: `arrays` are first those that are read. 0 if the elements of a row do not follow each other, in
+   results or anywhere; in what is read they may lie apart if the loop is one `with_steps`. */
+static int as_rows(PyArrayObject *const *arrays, int inputs, int operands, const Walk *walk, Elements *e, int with_steps)
 {
     int found = 0;
     for (int d = walk->dimensions - 1; d >= 0; d--) {
@@ -270,7 +278,7 @@ static int as_rows(PyArrayObject *const *arrays, int inputs, int operands, const
     for (int i = 0; i < operands; i++) {
         e->base[i] = arrays[i] == NULL ? NULL : PyArray_BYTES(arrays[i]);
         e->one_number[i] = arrays[i] == NULL || (e->strides[i][0] == 0 && e->n > 1);
-        if (!e->one_number[i] && e->n > 1 && e->strides[i][0] != e->size[i]) return 0;
+        if (is_strided(e, i) && !(with_steps && i < inputs)) return 0;
         for (int d = 0; d < e->dimensions && i >= inputs; d++) {
             if (e->strides[i][d] == 0) return 0; /* a result that is one number in many places */
         }

@@ -54,7 +54,7 @@ static PyObject *call_elementwise(const Kernel *self, Call *call)
     Walk walk;
     Elements e;
     int operands = self->arrays + self->results, made = 0;
-    if (!broadcast(call->arrays, self->arrays, &walk)) {
+    if (self->entry->run[call->kind] == NULL || !broadcast(call->arrays, self->arrays, &walk)) {
         return NULL;
     }
     find_order(call->arrays, self->arrays, &walk);
@@ -69,7 +69,7 @@ static PyObject *call_elementwise(const Kernel *self, Call *call)
     for (int i = 0; i < operands; i++) {
         e.size[i] = size_of(call->letters[i], call->kind);
     }
-    if (!as_rows(call->arrays, self->arrays, operands, &walk, &e)) goto other;
+    if (!as_rows(call->arrays, self->arrays, operands, &walk, &e, 0)) goto other;
     Translated loop = {self->entry->run[call->kind], call->numbers};
     e.run = run_translated;
     e.numbers_stay = 0;

@@ -91,6 +91,12 @@ def summed(function: Callable[..., Any]) -> Any:
     return kernel_of(function)
 
 
+def written_in_c(function: Callable[..., Any]) -> Any:
+    """A kernel that does the same with every element, of which only the form for NumPy is in Python: the other one is
+    in special_kernels.h."""
+    return kernel_of(function)
+
+
 F32, F64, ndarray = np.dtype(np.float32), np.dtype(np.float64), np.ndarray
 
 

@@ -35,6 +35,8 @@ Array = Any
 NUMBERS = (int, float, complex, np.number, np.bool_)  # what counts as a number beside a tensor
 _f32: Any = np.dtype(np.float32)
 _f64: Any = np.dtype(np.float64)
+_i32: Any = np.dtype(np.int32)
+_i64: Any = np.dtype(np.int64)
 OPERANDS = (TensorBase, np.ndarray, *NUMBERS)
 
 
@@ -83,20 +85,19 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     operation = registry[op.name]
     if (found := floats_in_map(a, b)) is not None and FLOAT not in operation.refuses:
         return bind(op, (a, b if isinstance(b, TensorBase) else None), (), found)
-    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype is b.array.dtype:  # often: integers
-        kind = from_numpy_dtype(a.array.dtype)
-        tensors: tuple[Any, Any] = (a, b)
-        arrays = (a.array, b.array)
-        no_bool = kind is bool_
-    else:
-        left = operand(a)
-        right = None if left is None else operand(b)
-        if left is None or right is None:
-            return overridden_operands(operation, a, b)
-        kind = result_dtype([left[2], right[2]])
-        tensors = (left[0], right[0])
-        arrays = (left[1], right[1])
-        no_bool = left[2][0] is bool_ or right[2][0] is bool_
+    if (found := of_one_dtype(operation, a, b)) is not None:
+        try:
+            return bind(op, (a, b if isinstance(b, TensorBase) else None), (), found)
+        except ValueError:
+            raise errors.broadcast_mismatch(operation.aten, found) from None
+    left = operand(a)
+    right = None if left is None else operand(b)
+    if left is None or right is None:
+        return overridden_operands(operation, a, b)
+    kind = result_dtype([left[2], right[2]])
+    tensors = (left[0], right[0])
+    arrays: tuple[Any, Any] = (left[1], right[1])
+    no_bool = left[2][0] is bool_ or right[2][0] is bool_
     if operation.as_float and kind.category < FLOAT:
         kind = get_default_dtype()
     if (refused := operation.refused_category(kind)) is not None:
@@ -115,6 +116,33 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         return bind(op, tensors, (), arrays)
     except ValueError:
         raise errors.broadcast_mismatch(operation.aten, arrays) from None
+
+
+_as_they_are: dict[tuple[Any, Any], bool] = {}  # are two operands of one dtype taken without promotion?
+
+
+def of_one_dtype(operation: Any, a: Any, b: Any) -> tuple[Array, Array] | None:
+    """The arrays of two tensors of one dtype that the operation takes as it is, or of a tensor of integers and such a
+    number: there is nothing to promote. Half of the time of such an operation on few elements would be."""
+    if not isinstance(a, TensorBase) or a.array.__class__ is not np.ndarray:
+        return None
+    x = a.array
+    kind = x.dtype
+    if isinstance(b, TensorBase):
+        y = b.array
+        if y.dtype is not kind or y.__class__ is not np.ndarray:
+            return None
+    elif b.__class__ is int and (kind is _i64 or kind is _i32) and -(2**31) <= b < 2**31:
+        y = constant(b, kind)
+    else:
+        return None
+    known = _as_they_are.get((operation, kind))
+    if known is None:
+        own = from_numpy_dtype(kind)
+        refused = operation.refused_category(own) is not None or (operation.no_bool and own is bool_)
+        known = not refused and not (operation.as_float and own.category < FLOAT)
+        _as_they_are[operation, kind] = known
+    return (x, y) if known else None
 
 
 def floats_in_map(a: Any, b: Any) -> tuple[Array, Array] | None:

@@ -12,6 +12,8 @@ from leafgrad._core.recorder import settle
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT
 from leafgrad._layouts import empty_like_array
 from leafgrad.kernels import native
+from leafgrad.kernels.fused import elements
+from leafgrad.kernels.language import F32, F64
 from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
@@ -76,26 +78,16 @@ def _bits(name: str, kernel: Any, doc: str, operator: str, **flags: Any) -> Any:
     return _binary_without_gradient(name, kernel, doc, apply=mixed_binary, operators=operators, takes=takes, **flags)
 
 
-bitwise_and = _bits("bitwise_and", np.bitwise_and, "bits set in both.", "and")
-bitwise_or = _bits("bitwise_or", np.bitwise_or, "bits set in one or both.", "or")
-bitwise_xor = _bits("bitwise_xor", np.bitwise_xor, "bits set in exactly one.", "xor")
+bitwise_and = _bits("bitwise_and", native(np.bitwise_and), "bits set in both.", "and")
+bitwise_or = _bits("bitwise_or", native(np.bitwise_or), "bits set in one or both.", "or")
+bitwise_xor = _bits("bitwise_xor", native(np.bitwise_xor), "bits set in exactly one.", "xor")
 
 
-def _shift(ufunc: Any, past_the_end: Callable[[Any], Any]) -> Any:
-    """Shifts by a negative number or past the width are defined: everything is shifted out."""
-
-    def kernel(x: Any, y: Any) -> Any:
-        width = 8 * x.dtype.itemsize
-        inside = (y >= 0) & (y < width)
-        return np.where(inside, ufunc(x, np.where(inside, y, 0)), past_the_end(x)).astype(x.dtype, copy=False)
-
-    return kernel
-
-
+# By a negative number or past the width everything is shifted out, in NumPy as in PyTorch.
 _SHIFTS = {"refuses": (BOOL, FLOAT, COMPLEX), "samples": _shifts}
 bitwise_left_shift = _bits(
     "bitwise_left_shift",
-    _shift(np.left_shift, np.zeros_like),
+    native(np.left_shift),
     "bits moved up.",
     "lshift",
     kernel_name="lshift_cpu",
@@ -104,7 +96,7 @@ bitwise_left_shift = _bits(
 )
 bitwise_right_shift = _bits(
     "bitwise_right_shift",
-    _shift(np.right_shift, lambda x: np.where(x < 0, -1, 0)),
+    native(np.right_shift),
     "bits moved down.",
     "rshift",
     kernel_name="rshift_cpu",
@@ -113,14 +105,19 @@ bitwise_right_shift = _bits(
 )
 
 
-def _logic(name: str, ufunc: Any, doc: str) -> Any:
+def _logic(name: str, ufunc: Any, fused: Any, doc: str) -> Any:
+    loop = native(ufunc)
+
+    def kernel(x: Any, y: Any, *out: Any) -> Any:
+        return fused(x, y, *out) if x.dtype is F32 or x.dtype is F64 else loop(x, y, *out)
+
     samples = lambda t: [S(t(3, 4), t(4)), S(t(3, dtype="bool"), t(3)), S(t(0), t(0))]
-    return _binary_without_gradient(name, native(ufunc), doc, takes=("Tensor", "Tensor"), samples=samples)
+    return _binary_without_gradient(name, kernel, doc, takes=("Tensor", "Tensor"), samples=samples)
 
 
-logical_and = _logic("logical_and", np.logical_and, "are both nonzero?")
-logical_or = _logic("logical_or", np.logical_or, "is one nonzero?")
-logical_xor = _logic("logical_xor", np.logical_xor, "is exactly one nonzero?")
+logical_and = _logic("logical_and", np.logical_and, elements.both, "are both nonzero?")
+logical_or = _logic("logical_or", np.logical_or, elements.either, "is one nonzero?")
+logical_xor = _logic("logical_xor", np.logical_xor, elements.only_one, "is exactly one nonzero?")
 
 
 # -- tests of single elements ------------------------------------------------------------------------------------------
@@ -199,7 +196,7 @@ logical_not = _test(
 )
 bitwise_not = _test(
     "bitwise_not",
-    np.invert,
+    native(np.invert),
     "each element with all bits flipped.",
     samples=lambda t: [S(t(3, dtype="int64", low=0, high=9)), S(t(3, dtype="bool"))],
     refuses=(FLOAT, COMPLEX),

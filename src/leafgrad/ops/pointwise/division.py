@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from leafgrad._core.overrides import operator_overridden
 from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, from_numpy_dtype
 from leafgrad._layouts import copy_in_format, in_common_order
-from leafgrad.kernels import subtract
+from leafgrad.kernels import divide, native, subtract
+from leafgrad.kernels.fused import elements as fused
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import CASTS, SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import checked_alpha
@@ -23,23 +23,28 @@ from leafgrad.ops.samples import S, pairs
 from leafgrad.ops.signature import Number, Rounding, Tensor
 
 A = Any  # an array, or a tensor under create_graph
+floored: Any = native(np.floor_divide)
+integer_remainder: Any = native(np.remainder)
+integer_fmod: Any = native(np.fmod)
+truncated: Any = native(np.trunc)
+rounded: Any = native(np.rint)
 
 
 def refuse_zero(x: Any, y: Any) -> None:
-    if x.dtype.kind in "iu" and np.any(y == 0):
+    if x.dtype.kind in "iu" and not (y.all() if y.ndim else y):
         raise RuntimeError("ZeroDivisionError")
 
 
 def floor_quotient(x: Any, y: Any) -> Any:
     refuse_zero(x, y)
-    return np.floor_divide(x, y)
+    return fused.floor_quotient(x, y) if x.dtype.kind == "f" else floored(x, y)
 
 
 def truncated_quotient(x: Any, y: Any) -> Any:
     refuse_zero(x, y)
     if x.dtype.kind not in "iu":
-        return np.trunc(np.true_divide(x, y))
-    quotient = np.floor_divide(x, y)
+        return truncated(divide(x, y))
+    quotient = floored(x, y)
     # one less than the truncated one where it is negative and not exact
     return quotient + ((quotient < 0) & (quotient * y != x)).astype(x.dtype)
 
@@ -128,10 +133,7 @@ class remainder(Rounded):
 
     def kernel(x: A, y: A) -> A:
         refuse_zero(x, y)
-        if x.dtype.kind in "iu":
-            return np.remainder(x, y)
-        rest = np.fmod(x, y)  # np.remainder gives a zero the sign of y, PyTorch that of x
-        return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+        return integer_remainder(x, y) if x.dtype.kind in "iu" else fused.remainder(x, y)
 
     node_name = "RemainderBackward1"
     number_name = "RemainderBackward0(input)"
@@ -151,7 +153,7 @@ class fmod(Rounded):
 
     def kernel(x: A, y: A) -> A:
         refuse_zero(x, y)
-        return np.fmod(x, y)
+        return fused.fmod(x, y) if x.dtype.kind == "f" else integer_fmod(x, y)
 
     node_name = "FmodBackward1"
     number_name = "FmodBackward0(input)"
@@ -225,9 +227,11 @@ METHODS = {"__rtruediv__": divide_into, "__rdiv__": divide_into}
 # -- rounding: piecewise constant, so that the gradient is zero wherever there is one ----------------------------------
 
 
-def _rounding(name: str, ufunc: Callable[[Any], Any], doc: str, **flags: Any) -> Any:
+def _rounding(name: str, ufunc: np.ufunc, doc: str, **flags: Any) -> Any:
+    loop = native(ufunc)
+
     def kernel(x: Any) -> Any:
-        return copy_in_format(x) if x.dtype.kind in "iu" else ufunc(x)
+        return copy_in_format(x) if x.dtype.kind in "iu" else loop(x)
 
     body = {
         "__module__": __name__,
@@ -259,7 +263,7 @@ class frac(Unary):
     refuses = (BOOL, INTEGER, COMPLEX)
 
     def kernel(x: A) -> A:
-        return x - np.trunc(x)
+        return subtract(x, truncated(x))
 
     def vjp(g: A) -> A:
         return g
@@ -283,7 +287,7 @@ class round_(Family):
         if x.dtype.kind in "iu":
             return copy_in_format(x)
         if decimals == 0:
-            return np.rint(x)
+            return rounded(x)
         scale = x.dtype.type(10 ** abs(decimals))
         return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
 

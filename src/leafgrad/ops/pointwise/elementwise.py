@@ -18,6 +18,7 @@ from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, from_numpy_dtype
 from leafgrad.kernels import language, multiply, native, negative, one_over
 from leafgrad.kernels.fused import basic as fused
+from leafgrad.kernels.fused import elements
 from leafgrad.ops.arguments import names_in_call
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
@@ -173,7 +174,7 @@ class sigmoid(Unary):
 def _sign(x: Any) -> Any:
     if x.dtype.kind in "biu":
         return x.copy(order="K") if x.dtype.kind == "b" else np.sign(x)
-    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)  # unlike np.sign, zero for nan
+    return elements.sign(x)  # unlike np.sign, zero for nan
 
 
 SIGN_OF_COMPLEX = "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafgrad._dtypes import COMPLEX, HALF
 from leafgrad.kernels import error_functions as kernels
-from leafgrad.kernels.fused import functions
+from leafgrad.kernels.fused import functions, special
 from leafgrad.ops.pointwise.elementwise import Unary, exp
 from leafgrad.ops.registry import op
 from leafgrad.ops.samples import real
@@ -61,7 +61,8 @@ class erfinv(Unary):
     """erfinv(input): the number whose error function is each element."""
 
     keeps_zero = True
-    kernel = kernels.erfinv
+    kernel = special.erfinv
+    writes_into = True
     kernel_name = "erfinv_vml_cpu"
     refuses = (COMPLEX,)
     places = ("special.erfinv",)

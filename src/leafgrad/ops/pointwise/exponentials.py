@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad._core.bind import bind
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels import native
+from leafgrad.kernels.fused import elements
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, exp, log
@@ -108,7 +109,7 @@ def log_of_sum(x: Any, y: Any) -> Any:
     """log(exp(x) + exp(y)). Of two complex numbers with the same infinite real part, -inf is -inf, and the directions
     of +inf are added."""
     if x.dtype.kind != "c":
-        return np.logaddexp(x, y)
+        return elements.log_of_sum(x, y)
     first = x.real >= y.real
     large, small = np.where(first, x, y), np.where(first, y, x)
     with_nan = np.isnan(x) | np.isnan(y)
@@ -191,7 +192,7 @@ class xlogy(ProductWithLogarithm):
     places = ("special.xlogy",)
 
     def kernel(x: A, y: A) -> A:
-        return _product(x, y, np.log)
+        return elements.times_logarithm(x, y)
 
     def vjp_input(g: A, input: A, other: A) -> A:
         return where((input == 0) & (other <= 0), zeros_like(g), g * log(other))

@@ -10,6 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER
+from leafgrad.kernels import native
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import Castable
 from leafgrad.ops.pointwise.elementwise import Binary, broadcast_binary
@@ -27,7 +28,7 @@ A = Any  # an array, or a tensor under create_graph
 class copysign(Binary):
     """copysign(input, other): the size of input with the sign of other, element by element."""
 
-    kernel = np.copysign
+    kernel = native(np.copysign)
     as_float = True
     refuses = (COMPLEX,)
     takes = ("Tensor", "Tensor | Number")

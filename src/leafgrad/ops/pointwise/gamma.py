@@ -12,6 +12,7 @@ from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, INTEGER, from_numpy_dtype
 from leafgrad.kernels import gamma_functions as kernels
+from leafgrad.kernels.fused import special as fused
 from leafgrad.ops.inplace import in_place
 from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, exp, log
@@ -28,7 +29,8 @@ A = Any  # an array, or a tensor under create_graph
 class lgamma(Unary):
     """lgamma(input): the logarithm of the absolute value of the gamma function of each element."""
 
-    kernel = kernels.lgamma
+    kernel = fused.lgamma
+    writes_into = True
     kernel_name = "lgamma_vml_cpu"
     refuses = (COMPLEX,)
     in_place_function = False
@@ -43,7 +45,8 @@ class lgamma(Unary):
 class digamma(Unary):
     """digamma(input): the derivative of lgamma at each element."""
 
-    kernel = kernels.digamma
+    kernel = fused.digamma
+    writes_into = True
     kernel_name = "digamma"
     refuses = (COMPLEX,)
     in_place_function = False

@@ -11,7 +11,7 @@ from leafgrad._core.bind import bind, execute
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import BOOL, COMPLEX, HALF, INTEGER, bfloat16, from_numpy_dtype
-from leafgrad.kernels.select import choose
+from leafgrad.kernels.fused import elements as fused
 from leafgrad.ops.creation.fresh import fresh, zero_like
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.inplace import in_place
@@ -20,7 +20,6 @@ from leafgrad.ops.pointwise.elementwise import sigmoid
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.public_forms import checked_functions
 from leafgrad.ops.random.drawing import Drawing, for_samples, numbers, program
-from leafgrad.ops.reduce.common import in_single
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
@@ -44,10 +43,7 @@ class prelu_kernel(Activation):
     reference = lambda torch, x, weight: torch._prelu_kernel(x, weight)
     samples = staticmethod(lambda t: [S(t(3, 4), t(1, 4)), S(t(5), t(1)), S(t(), t()), S(t(0), t(1))])
 
-    @staticmethod
-    @in_single
-    def kernel(x: A, weight: A) -> A:
-        return choose(x > 0, x, x * weight)
+    kernel = fused.weighted_below
 
     def call(input: Tensor, weight: Tensor) -> Tensor:
         prelu_kernel.check(from_numpy_dtype(input.array.dtype))
@@ -191,10 +187,8 @@ class glu(Family):
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(4, 3), 0), S(t(2, 6, 2), dim=1), S(t(2, 0))])
 
     @staticmethod
-    @in_single
     def kernel(x: A, dim: int) -> A:
-        first, second = halves(x, dim)
-        return first / (1 + np.exp(-second))
+        return fused.gated(*halves(x, dim))
 
     def call(input: Tensor, dim: Dim = -1) -> Tensor:
         x = input.array

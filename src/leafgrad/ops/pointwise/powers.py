@@ -14,6 +14,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import INTEGER, complex128, float64, from_numpy_dtype
 from leafgrad.kernels import multiply, square_root
 from leafgrad.kernels.fused import basic as fused
+from leafgrad.kernels.fused.elements import cube
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.inplace import in_place
@@ -77,7 +78,7 @@ def _shortcut(x: Any, exponent: Any) -> Any:
         return x.copy("K")
     if x.dtype.kind in "fcV":  # V: bfloat16
         if exponent == 3:
-            return multiply(multiply(x, x), x)
+            return cube(x) if x.dtype.kind == "f" else multiply(multiply(x, x), x)
         if x.dtype.char != "e":  # the root of -0.0 is -0.0, but in float16 PyTorch takes the general power, 0.0
             if exponent == 0.5:
                 return square_root(x)

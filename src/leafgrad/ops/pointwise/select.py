@@ -17,6 +17,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import COMPLEX, finfo, from_numpy_dtype
 from leafgrad.kernels import clip, native
 from leafgrad.kernels.fused import basic as fused
+from leafgrad.kernels.fused.elements import in_place_of_nan
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import fits, refuse_overflow, to_array
 from leafgrad.ops.inplace import in_place
@@ -271,7 +272,14 @@ def clamp_max(input: Tensor, max: Tensor | Number) -> Tensor:
 # -- in place of what is no number ------------------------------------------------------------------------------------
 
 
+LARGEST = {kind: float(np.finfo(kind).max) for kind in (F32, F64)}
+
+
 def _numbers(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if x.dtype is F32 or x.dtype is F64:
+        most = LARGEST[x.dtype]
+        ends = most if posinf is None else posinf, -most if neginf is None else neginf
+        return in_place_of_nan(x, nan or 0.0, *ends, most)
     if x.dtype.kind in "biu":
         return x.copy(order="K")
     if x.dtype.kind == "c":

@@ -11,7 +11,7 @@ from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
-from leafgrad.kernels.halves import widened
+from leafgrad.kernels.fused import elements as fused
 from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.out import CASTS
 from leafgrad.ops.pointwise.where import mismatched_pair
@@ -21,11 +21,8 @@ from leafgrad.ops.samples import S
 from leafgrad.ops.signature import Number, Tensor
 
 A = Any  # an array, or a tensor under create_graph
-
-
-def wide(*arrays: A) -> Sequence[A]:
-    """16-bit floats as float32, in which PyTorch computes with them."""
-    return [widened(x) for x in arrays] if arrays[0].dtype.itemsize == 2 else arrays
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+LARGE = 1e30  # numbers up to here are no problem for either
 
 
 def factor(value: Any, kind: dtype) -> Any:
@@ -61,13 +58,14 @@ class Adding(Family, family=True):
 
 
 def adding(operation: Any, *tensors: Any, value: Any) -> Any:
+    first = tensors[0].array.dtype
+    if (first is F32 or first is F64) and value.__class__ in (int, float) and -LARGE < value < LARGE:  # the common case
+        arrays = [t.array for t in tensors]
+        if arrays[1].dtype is first and arrays[2].dtype is first:
+            return broadcast(operation.core, tensors, (value,), arrays)
     kind = common_dtype(*tensors)
     operation.check(kind)
     return broadcast(operation.core, tensors, (factor(value, kind),), [cast(t.array, kind) for t in tensors])
-
-
-def in_dtype_of(x: A, computed: A) -> A:
-    return computed if computed.dtype == x.dtype else computed.astype(x.dtype)
 
 
 @op
@@ -77,9 +75,8 @@ class addcmul(Adding):
     refuses = (BOOL,)
     kernel_name = "addcmul_cpu_out"
 
-    def kernel(x: A, a: A, b: A, value: Any) -> A:
-        wide_x, wide_a, wide_b = wide(x, a, b)
-        return in_dtype_of(x, wide_x + (wide_a if value == 1 else wide_a * value) * wide_b)
+    kernel = fused.product_added
+    writes_into = True
 
     def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         return adding(addcmul, input, tensor1, tensor2, value=value)
@@ -113,9 +110,8 @@ class addcdiv(Adding):
 
     kernel_name = "addcdiv_cpu_out"
 
-    def kernel(x: A, a: A, b: A, value: Any) -> A:
-        wide_x, wide_a, wide_b = wide(x, a, b)
-        return in_dtype_of(x, wide_x + (wide_a if value == 1 else wide_a * value) / wide_b)
+    kernel = fused.quotient_added
+    writes_into = True
 
     def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
         if tensor1.array.dtype.kind in "biu" and tensor2.array.dtype.kind in "biu":
@@ -137,15 +133,6 @@ class addcdiv(Adding):
 
 
 # -- between two tensors ----------------------------------------------------------------------------------------------
-
-
-def between(x: A, end: A, weight: A) -> A:
-    """x + weight * (end - x), counted from the nearer end."""
-    far = np.abs(weight) >= 0.5
-    distance = end - x
-    if isinstance(weight, (int, float, complex)):
-        return end - distance * (1 - weight) if far else x + weight * distance
-    return np.where(far, end - distance * (1 - weight), x + weight * distance)
 
 
 class Between(Family, family=True):
@@ -174,8 +161,7 @@ class lerp_by_number(Between):
     aten = "lerp"
 
     def kernel(x: A, end: A, weight: Any) -> A:
-        start, stop = wide(x, end)
-        return in_dtype_of(x, between(start, stop, weight))
+        return fused.between(x, end, weight, abs(weight) >= 0.5)
 
     samples = lambda t: [S(t(3, 2), t(3, 2), 0.3), S(t(3, 1), t(2), 0.75), S(t(0), t(0), 1.5)]
 
@@ -189,17 +175,21 @@ class lerp(Between):
     in_place = True
     out = CASTS
 
-    def kernel(x: A, end: A, weight: A) -> A:
-        return in_dtype_of(x, between(*wide(x, end, weight)))
+    kernel = fused.between_by_weights
+    writes_into = True
 
     def call(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
-        kind = from_numpy_dtype(input.array.dtype)
+        own = input.array.dtype
+        if weight.__class__ is float and end.array.dtype is own and (own is F32 or own is F64):  # the common case
+            return broadcast(lerp_by_number.core, (input, end), (weight,), (input.array, end.array))
+        kind = from_numpy_dtype(own)
         by_tensor = isinstance(weight, TensorBase)
         given: list[tuple[str, Any]] = [("end", end), *([("weight", weight)] if by_tensor else [])]
         for name, other in given:
-            own = from_numpy_dtype(other.array.dtype)
-            if own is not kind and not (name == "weight" and other.array.ndim == 0 and own.category >= kind.category):
-                first = f"expected dtype {kind.cpp} for `{name}` but got dtype {own.cpp}"
+            given_kind = from_numpy_dtype(other.array.dtype)
+            wider = given_kind.category >= kind.category
+            if given_kind is not kind and not (name == "weight" and other.array.ndim == 0 and wider):
+                first = f"expected dtype {kind.cpp} for `{name}` but got dtype {given_kind.cpp}"
                 raise errors.mistake(RuntimeError, first)
         if kind.category <= INTEGER:
             which = "tensor" if by_tensor else "scalar"

@@ -8,9 +8,10 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, constant
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import basic as fused
+from leafgrad.kernels.language import F32, F64
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.numbers import to_array
@@ -51,6 +52,13 @@ class where(Family):
                     return bind(where.core, (condition, input, other))
                 except ValueError:
                     pass  # shapes that do not fit together: below are the words for it
+        if isinstance(input, TensorBase) and other.__class__ is float and mask is condition.array:
+            own = input.array.dtype
+            if own is F32 or own is F64:  # as common
+                try:
+                    return bind(where.core, (condition, input, None), (), (mask, input.array, constant(other, own)))
+                except ValueError:
+                    pass
         kind = common_dtype(input, other)
         tensors = [v if isinstance(v, TensorBase) else None for v in (input, other)]
         arrays = [mask, *[_in_dtype(v, kind) for v in (input, other)]]

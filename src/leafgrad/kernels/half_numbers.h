@@ -1,13 +1,14 @@
-/* Numbers of 16 bits, float16 and bfloat16, to float32 and back: converted(x, dtype). Included by _moves.c.
+/* Numbers of 16 bits, float16 and bfloat16, to float32 and back, many at once.
 
    NumPy's loops take two nanoseconds for an element of float16, ten times what these take. They have no branches, so
    that compilers vectorise them, and give the same bits: rounded to the nearest, ties to the even one. */
-#ifndef LEAFGRAD_HALVES_H
-#define LEAFGRAD_HALVES_H
+#ifndef LEAFGRAD_HALF_NUMBERS_H
+#define LEAFGRAD_HALF_NUMBERS_H
 
 #include <stdint.h>
 
 #include "bfloat16.h"
+#include "vectors.h"
 
 INLINE uint32_t bits_of(float x)
 {
@@ -58,55 +59,5 @@ DEFINE_HALVES(widen_bfloat16, uint16_t, uint32_t, (uint32_t)x[i] << 16)
 DEFINE_HALVES(widen_float16, uint16_t, uint32_t, from_float16(x[i]))
 DEFINE_HALVES(narrow_bfloat16, uint32_t, uint16_t, to_bfloat16(x[i]))
 DEFINE_HALVES(narrow_float16, uint32_t, uint16_t, to_float16(x[i]))
-
-typedef struct {
-    const char *x;
-    char *out;
-    int widen, brain;
-} Halves;
-
-static void run_halves(void *context, ptrdiff_t first, ptrdiff_t last)
-{
-    const Halves *work = context;
-    const char *x = work->x + first * (work->widen ? 2 : 4);
-    char *out = work->out + first * (work->widen ? 4 : 2);
-    if (work->widen) {
-        (work->brain ? widen_bfloat16 : widen_float16)((const uint16_t *)x, (uint32_t *)out, last - first);
-    } else {
-        (work->brain ? narrow_bfloat16 : narrow_float16)((const uint32_t *)x, (uint16_t *)out, last - first);
-    }
-}
-
-/* converted(x, dtype): a new array whose elements lie as those of x, which has no gaps. NULL without an exception: for
-   NumPy, as all other dtypes are. */
-static PyObject *converted(PyObject *const *args, Py_ssize_t given)
-{
-    if (given != 2 || !PyArray_CheckExact(args[0]) || !PyArray_DescrCheck(args[1])) return NULL;
-    PyArrayObject *x = (PyArrayObject *)args[0];
-    PyArray_Descr *descr = (PyArray_Descr *)args[1];
-    Halves work = {.widen = descr->type_num == NPY_FLOAT};
-    if (!work.widen && PyArray_TYPE(x) != NPY_FLOAT) return NULL;
-    PyArray_Descr *half = work.widen ? PyArray_DESCR(x) : descr;
-    work.brain = is_bfloat16(half);
-    if (!(work.brain || half->type_num == NPY_HALF) || !PyDataType_ISNOTSWAPPED(descr) || !PyArray_ISBEHAVED_RO(x) ||
-        !(PyArray_IS_C_CONTIGUOUS(x) || PyArray_IS_F_CONTIGUOUS(x))) return NULL;
-    Py_INCREF(descr);
-    PyArrayObject *out = (PyArrayObject *)PyArray_NewLikeArray(x, NPY_KEEPORDER, descr, 0);
-    if (out == NULL) return NULL;
-    npy_intp size = PyArray_SIZE(x);
-    work.x = PyArray_BYTES(x), work.out = PyArray_BYTES(out);
-    if (size * 4 < LET_OTHERS_RUN) {
-        run_halves(&work, 0, size);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        if (size * 4 < SPLIT_FROM) {
-            run_halves(&work, 0, size);
-        } else {
-            pool_run(run_halves, &work, size, 4, size * 4 >= LONG_COPY);
-        }
-        Py_END_ALLOW_THREADS
-    }
-    return (PyObject *)out;
-}
 
 #endif
