@@ -9,6 +9,7 @@ import pytest
 
 from leafgrad.ops.conv.padding import with_zeros
 from leafgrad.ops.creation.ranges import triangle_places
+from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.shape.diagonals import sum_of_diagonal
 
 
@@ -34,6 +35,15 @@ def test_triangles(lower: bool) -> None:
         for columns in (0, 1, 4, 6):
             for offset in range(-7, 8):
                 same(triangle_places, rows, columns, offset, lower)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.bool_, np.complex128])
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (2, 3, 3), (0, 3), (3, 0), (1, 1)])
+def test_parts_of_matrices(shape: tuple[int, ...], kind: Any) -> None:
+    x = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(kind)
+    for offset in range(-5, 6):
+        same(tril.kernel, x, offset)
+        same(triu.kernel, x, offset)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32])

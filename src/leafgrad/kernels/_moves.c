@@ -277,6 +277,8 @@ static const NativeFunction functions[] = {
     {"occurrences", occurrences},
     {"padded", padded},
     {"triangle", triangle},
+    {"lower_part", lower_part},
+    {"upper_part", upper_part},
     {"diagonal_sum", diagonal_sum},
     {"first_outside", first_outside},
     {NULL},

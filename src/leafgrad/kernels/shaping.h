@@ -2,6 +2,7 @@
 
        padded(x, pad)                       with zeros around x; pad = (left, right, top, bottom, ...), none negative
        triangle(rows, columns, offset, lower)   the places of a triangle of a matrix: row numbers above column numbers
+       lower_part(x, offset), upper_part(x, offset)   matrices that lie row by row, with zeros in the other triangle
        diagonal_sum(x)                      of a matrix of float32 or float64, added up in float64 */
 #ifndef LEAFGRAD_SHAPING_H
 #define LEAFGRAD_SHAPING_H
@@ -69,6 +70,40 @@ static PyObject *triangle(PyObject *const *args, Py_ssize_t given)
     }
     return out;
 }
+
+static PyObject *part_of_matrices(PyObject *const *args, Py_ssize_t given, int lower)
+{
+    if (given != 2 || !is_dense(args[0]) || !PyLong_CheckExact(args[1])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    npy_intp offset = PyLong_AsSsize_t(args[1]);
+    int ndim = PyArray_NDIM(x);
+    if (PyErr_Occurred() || ndim < 2 || offset > INT32_MAX || offset < -INT32_MAX) {
+        PyErr_Clear();
+        return NULL;
+    }
+    PyArrayObject *out = new_like(x, ndim, PyArray_DIMS(x));
+    if (out == NULL) return NULL;
+    npy_intp rows = PyArray_DIM(x, ndim - 2), columns = PyArray_DIM(x, ndim - 1), item = PyArray_ITEMSIZE(x);
+    npy_intp count = PyArray_SIZE(x) ? PyArray_SIZE(x) / columns : 0, line = columns * item;
+    const char *from = PyArray_BYTES(x);
+    char *to = PyArray_BYTES(out);
+    Py_BEGIN_ALLOW_THREADS
+    for (npy_intp i = 0; i < count; i++, from += line, to += line) {
+        npy_intp kept = triangle_end(i % rows + offset + lower, columns) * item; /* before the diagonal */
+        if (lower) {
+            memcpy(to, from, kept);
+            memset(to + kept, 0, line - kept);
+        } else {
+            memset(to, 0, kept);
+            memcpy(to + kept, from + kept, line - kept);
+        }
+    }
+    Py_END_ALLOW_THREADS
+    return (PyObject *)out;
+}
+
+static PyObject *lower_part(PyObject *const *args, Py_ssize_t given) { return part_of_matrices(args, given, 1); }
+static PyObject *upper_part(PyObject *const *args, Py_ssize_t given) { return part_of_matrices(args, given, 0); }
 
 static PyObject *diagonal_sum(PyObject *const *args, Py_ssize_t given)
 {

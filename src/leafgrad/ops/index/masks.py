@@ -12,6 +12,7 @@ from leafgrad._core.bind import bind, bind_many
 from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.index.gather import alias, index, index_sum, outside
 from leafgrad.ops.index.overwrite import (
@@ -308,7 +309,7 @@ class Triangle(Family, family=True):
 class tril(Triangle):
     """tril(input, diagonal=0): the lower triangle of matrices, zero above `diagonal`."""
 
-    kernel = np.tril
+    kernel = native_move("lower_part")(np.tril)
 
     def vjp(g: A, diagonal: A) -> A:
         return tril(g, diagonal)
@@ -318,7 +319,7 @@ class tril(Triangle):
 class triu(Triangle):
     """triu(input, diagonal=0): the upper triangle of matrices, zero below `diagonal`."""
 
-    kernel = np.triu
+    kernel = native_move("upper_part")(np.triu)
 
     def vjp(g: A, diagonal: A) -> A:
         return triu(g, diagonal)
