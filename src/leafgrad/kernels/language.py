@@ -232,6 +232,10 @@ def copysign(x: A, sign: A) -> A:
     return x.copysign(sign) if hasattr(x, "copysign") else np.copysign(x, sign)
 
 
+def trunc(x: A) -> A:
+    return x.trunc() if hasattr(x, "trunc") else np.trunc(x)
+
+
 def maximum(a: A, b: A) -> A:
     """The larger of two; nan if one is."""
     if is_tensor(a):

@@ -39,7 +39,8 @@ INLINE double two_to_f64(int64_t n) { return from_bits_f64((uint64_t)(n + 1023) 
 
 /* -- what is a choice ---------------------------------------------------------------------------------------------- */
 
-#define DEFINE_CHOICES(real, kind, absolute, root, with_sign)                                                          \
+#define DEFINE_CHOICES(real, kind, absolute, root, with_sign, whole)                                                   \
+    INLINE real trunc_##kind(real x) { return whole(x); }                                                              \
     INLINE real abs_##kind(real x) { return absolute(x); }                                                             \
     INLINE real sqrt_##kind(real x) { return root(x); }                                                                \
     INLINE real copysign_##kind(real x, real sign) { return with_sign(x, sign); }                                      \
@@ -66,8 +67,8 @@ INLINE double two_to_f64(int64_t n) { return from_bits_f64((uint64_t)(n + 1023) 
     INLINE real sign_##kind(real x) { return (real)((x > 0) - (x < 0)); } /* zero for nan, as PyTorch's */             \
     INLINE int isnan_##kind(real x) { return x != x; }
 
-DEFINE_CHOICES(float, f32, fabsf, sqrtf, copysignf)
-DEFINE_CHOICES(double, f64, fabs, sqrt, copysign)
+DEFINE_CHOICES(float, f32, fabsf, sqrtf, copysignf, truncf)
+DEFINE_CHOICES(double, f64, fabs, sqrt, copysign, trunc)
 
 /* -- exponentials: exp(x) = 2**n exp(r) with |r| <= log(2) / 2, and exp(r) from its series ------------------------- */
 

@@ -30,6 +30,16 @@ def sign(x: Vector) -> Vector:
 
 
 @elementwise
+def copysign(x: Vector, y: Vector) -> Vector:
+    return language.copysign(x, y)
+
+
+@elementwise
+def fraction(x: Vector) -> Vector:
+    return x - language.trunc(x)
+
+
+@elementwise
 def cube(x: Vector) -> Vector:
     return x * x * x
 

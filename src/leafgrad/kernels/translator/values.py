@@ -15,7 +15,7 @@ REDUCTIONS = {"rowwise": ("row_sum", "row_mean", "row_max"), "summed": ("total",
 CALLS = {  # how many arguments, and what a vector of them costs in units of an addition
     "exp": (1, 8), "exp_to_one": (1, 8), "expm1": (1, 8), "log": (1, 10), "log1p": (1, 14), "tanh": (1, 12),
     "sigmoid": (1, 10), "erf": (1, 16), "normal_cdf": (1, 10), "normal_density": (1, 8), "sqrt": (1, 4), "abs": (1, 1),
-    "sign": (1, 2), "isnan": (1, 1),
+    "sign": (1, 2), "isnan": (1, 1), "trunc": (1, 1),
     "maximum": (2, 1), "minimum": (2, 1), "copysign": (2, 1), "clipped": (3, 2), "not_below": (2, 1),
 }  # fmt: skip
 IN_C_LIBRARY = {"exp", "expm1", "log", "log1p", "tanh", "erf"}

@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._dtypes import BOOL, COMPLEX, INTEGER
-from leafgrad.kernels import native
+from leafgrad.kernels.fused import elements
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.out import Castable
 from leafgrad.ops.pointwise.elementwise import Binary, broadcast_binary
@@ -28,7 +28,8 @@ A = Any  # an array, or a tensor under create_graph
 class copysign(Binary):
     """copysign(input, other): the size of input with the sign of other, element by element."""
 
-    kernel = native(np.copysign)
+    kernel = elements.copysign
+    writes_into = True
     as_float = True
     refuses = (COMPLEX,)
     takes = ("Tensor", "Tensor | Number")
