@@ -425,10 +425,11 @@ def run(program: str) -> str:
 def test_helpers_are_made_when_they_are_needed() -> None:
     program = """
 import os
+import numpy as np
 import leafgrad as lg
 def threads():
     return len(os.listdir("/proc/self/task"))
-x = lg.ones(2_000_000)
+x = lg.from_numpy(np.ones(2_000_000, np.float32))  # made by one thread
 before = threads()
 lg.set_num_threads(1)
 x * x
@@ -449,8 +450,9 @@ print(alone, small, threads() - before)
 def test_a_helper_leaves_the_core_of_its_caller() -> None:
     program = """
 import os, time
+import numpy as np
 import leafgrad as lg
-x = lg.ones(5_000_000)
+x = lg.from_numpy(np.ones(5_000_000, np.float32))  # made by one thread
 lg.set_num_threads(2)
 before = set(os.listdir("/proc/self/task"))
 x * x

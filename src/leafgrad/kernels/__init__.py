@@ -53,14 +53,15 @@ CHEAP = {
 }  # fmt: skip
 
 
-def native(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
+def native(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None, real: bool = False) -> Callable[..., Any]:
     """`ufunc`, natively if possible. It takes the inputs and, as one more positional argument, an array for the result.
 
-    `otherwise` is called with all operands that are not dense float arrays, instead of `ufunc`. With an operator there,
-    as in `native(np.multiply, operator.mul)`, the function works on tensors as well, and records.
+    `otherwise` is called with all operands that there is no native loop for, instead of `ufunc`: if it is for `real`
+    numbers, with complex ones too. With an operator there, as in `native(np.multiply, operator.mul)`, the function works
+    on tensors as well, and records.
     """
     if NATIVE:
-        return _loops.Loop(ufunc, otherwise, SPLIT_CHEAP if ufunc in CHEAP else SPLIT_COSTLY)
+        return _loops.Loop(ufunc, otherwise, SPLIT_CHEAP if ufunc in CHEAP else SPLIT_COSTLY, real)
     return ufunc if otherwise is None else otherwise
 
 
@@ -89,7 +90,7 @@ maximum: Any = native(np.maximum)
 minimum: Any = native(np.minimum)
 multiply: Any = native(np.multiply)
 negative: Any = native(np.negative, negated)
-one_over: Any = native(np.reciprocal, one_divided_by)
+one_over: Any = native(np.reciprocal, one_divided_by, real=True)
 square_root: Any = native(np.sqrt)
 subtract: Any = native(np.subtract)
 clip: Any = native(_CLIP) if isinstance(_CLIP, np.ufunc) else np.clip  # clip(x, low, high)

@@ -415,11 +415,12 @@ static void find_loop(Loop *self, int kind)
 
 static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"ufunc", "otherwise", "split_from", NULL};
+    static char *names[] = {"ufunc", "otherwise", "split_from", "real", NULL};
     PyObject *ufunc, *otherwise = Py_None;
     Py_ssize_t split_from = 1 << 18;
+    int real = 0; /* are complex numbers left to `otherwise`? */
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O!|On:Loop", names, &PyUFunc_Type, &ufunc, &otherwise, &split_from)) {
+            args, keywords, "O!|Onp:Loop", names, &PyUFunc_Type, &ufunc, &otherwise, &split_from, &real)) {
         return NULL;
     }
     PyUFuncObject *u = (PyUFuncObject *)ufunc;
@@ -434,7 +435,9 @@ static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     self->ufunc = (PyUFuncObject *)Py_NewRef(ufunc);
     self->otherwise = Py_NewRef(otherwise == Py_None ? ufunc : otherwise);
     self->split_from = split_from;
-    for (int kind = 0; kind < KINDS; kind++) find_loop(self, kind);
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (!real || !PyTypeNum_ISCOMPLEX(type_numbers[kind])) find_loop(self, kind);
+    }
     return (PyObject *)self;
 }
 

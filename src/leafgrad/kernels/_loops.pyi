@@ -12,7 +12,11 @@ class Loop:
     ufunc: np.ufunc
 
     def __new__(
-        cls, ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None, split_from: int = 262_144
+        cls,
+        ufunc: np.ufunc,
+        otherwise: Callable[..., Any] | None = None,
+        split_from: int = 262_144,
+        real: bool = False,
     ) -> Loop: ...
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 
