@@ -57,8 +57,8 @@ def native(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None, real: b
     """`ufunc`, natively if possible. It takes the inputs and, as one more positional argument, an array for the result.
 
     `otherwise` is called with all operands that there is no native loop for, instead of `ufunc`: if it is for `real`
-    numbers, with complex ones too. With an operator there, as in `native(np.multiply, operator.mul)`, the function works
-    on tensors as well, and records.
+    numbers, with complex ones too. With an operator there, as in `native(np.multiply, operator.mul)`, the function
+    works on tensors as well, and records.
     """
     if NATIVE:
         return _loops.Loop(ufunc, otherwise, SPLIT_CHEAP if ufunc in CHEAP else SPLIT_COSTLY, real)
