@@ -241,7 +241,10 @@ def layer(p: Any, r: Random, entry: Any) -> list[Any]:
         "group_norm": lambda: F.group_norm(t, 1, ones, eps=0.1),
         "layer_norm": lambda: F.layer_norm(t, (length,), eps=0.1),
         "instance_norm": lambda: F.instance_norm(t, eps=0.1),
-        "activation": lambda: r.choice([F.logsigmoid, F.gelu, F.silu, F.softplus, F.mish, F.tanhshrink])(t),
+        # not the tanh of large numbers, whose second derivatives are all rounding errors
+        "activation": lambda: r.choice(
+            [F.logsigmoid, F.gelu, F.silu, F.softplus, F.mish, lambda t: F.tanhshrink(t * 0.1)]
+        )(t),
         "pool": lambda: r.choice([F.avg_pool1d, F.adaptive_avg_pool1d, F.max_pool1d])(t, 1 + (length > 1)),
         "pad": lambda: F.pad(t, (1, 0), r.choice(["constant", "replicate", "circular"])),
         "interpolate": lambda: F.interpolate(t, scale_factor=2, mode="linear"),
