@@ -200,12 +200,7 @@ def plan_of_product(equation: str, mine: tuple[int, ...], others: tuple[int, ...
     ):
         return None
     sizes = dict(zip(a, mine)) | dict(zip(b, others))
-    if (
-        len(set(a)) < len(a)
-        or len(set(b)) < len(b)
-        or 1 in mine + others
-        or any([sizes[label] != size for label, size in zip(a, mine)])
-    ):
+    if 1 in mine + others or any([sizes[label] != size for label, size in zip(a, mine)]):
         return None
     result = result_labels(known, [a, b], [])
     summed = sorted([label for label in a if label in b and label not in result], key=place_in_order)
