@@ -74,6 +74,7 @@ NATIVE: dict[str, list[str]] = {
     "_moves": VECTORISED,
     "_reductions": VECTORISED,
     "_images": VECTORISED,
+    "_fourier": [*VECTORISED, *(["-Wno-psabi"] if GCC else [])],  # whose vectors are never passed by calls
 }
 # Without names for debuggers, and without empty pages between code and data: a tenth of the size of all extensions.
 SMALL = ["-Wl,-s", "-Wl,-z,noseparate-code"] if sys.platform.startswith("linux") else []

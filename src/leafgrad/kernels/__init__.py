@@ -3,6 +3,7 @@
     convolution.py, pooling.py, sampling.py     on images                   _images.c
     products.py, recurrent.py                   matrix products, RNNs       _products.c, _recurrent.c
     moving.py, select.py                        copies, indexing            _moves.c
+    fourier.py                                  Fourier transforms          _fourier.c
     random_stream.py                            random numbers              _random.c
     fused/, language.py, translator/            fused kernels               _fused.c
     allocator.py                                memory of large arrays      _loops.c

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad._layouts import in_order
+from leafgrad.kernels.fourier import native_transform
 from leafgrad.ops.conv.padding import constant_pad_nd
 from leafgrad.ops.pointwise.convert import real_part
 from leafgrad.ops.reduce.common import raw
@@ -72,6 +73,7 @@ class fft_c2c(Transform):
     aten = "_fft_c2c"
     saved_as = {"dims": "dim", "factor": ""}
 
+    @native_transform("complex_transform")
     def kernel(x: Array, dims: Dims, factor: float, forward: bool) -> Array:
         if not dims:
             return scaled(x.copy(), factor)
@@ -105,6 +107,7 @@ class fft_r2c(Transform):
     aten = "_fft_r2c"
     saved_as = {"dims": "dim", "factor": "", "input_shape": ""}
 
+    @native_transform("real_transform")
     def kernel(x: Array, dims: Dims, factor: float, onesided: bool) -> Array:
         out = np.fft.rfft(x, axis=dims[0]) if len(dims) == 1 else np.fft.rfftn(x, axes=dims)
         if not onesided:
@@ -139,6 +142,7 @@ class fft_c2r(Transform):
     aten = "_fft_c2r"
     saved_as = {"dims": "dim", "factor": "", "size": "", "input_shape": ""}
 
+    @native_transform("real_inverse")
     def kernel(x: Array, dims: Dims, factor: float, size: int) -> Array:
         sizes = [*[x.shape[d] for d in dims[:-1]], size]
         out = scaled(np.fft.irfftn(x, sizes, dims, norm="forward"), factor)
