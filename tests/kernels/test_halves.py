@@ -85,3 +85,21 @@ def test_what_lies_around_a_matrix_is_not_read(n: int, m: int, k: int) -> None:
     for x in inner:
         x[...] = np.random.default_rng(0).standard_normal(x.shape)
     assert np.array_equal(half_product(*inner), half_product(*[x.copy() for x in inner]))
+
+
+REDUCTIONS = ["sum", "mean", "norm", "amax", "amin", "std", "var", "prod", "count_nonzero", "any", "all"]
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_reductions_of_halves(dtype: Any, name: str) -> None:
+    """They are those of float32, rounded: of few numbers and of many, side by side, with gaps and turned around."""
+    choices: list[dict[str, Any]] = [{}, {"dim": 0}, {"dim": 1}] + [{"dim": (0, 2)}] * (name != "prod")
+    for shape in [(3, 4, 5), (70, 300, 4), (2, 5000, 3), (300, 2, 300)]:
+        x = (lg.rand(shape) + 0.5).to(dtype)
+        x[1, 1] = 0
+        for each in (x, x[:, :, ::2], x.transpose(0, 2).contiguous().transpose(0, 2), x[:1].expand(shape)):
+            for dims in choices:
+                got, wanted = [getattr(v, name)(**dims) for v in (each, each.float())]
+                assert got.dtype == (dtype if wanted.dtype == lg.float32 else wanted.dtype)
+                assert lg.allclose(got.float(), wanted.to(got.dtype).float(), rtol=2.0**-7, atol=0), (shape, dims)

@@ -259,3 +259,13 @@ def test_after_a_fork() -> None:
     if child == 0:
         os._exit(0 if common.total(x).item() == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "var"])
+def test_windows_that_overlap(name: str) -> None:
+    x = np.random.default_rng(0).standard_normal(100_003)
+    for length in (2, 3, 50):
+        for step in (1, 2):
+            windows = np.lib.stride_tricks.sliding_window_view(x, length)[::step]
+            found = SUMS[name](windows, (1,), False)
+            np.testing.assert_allclose(found, on_numpy(SUMS[name], windows, (1,), False), rtol=1e-9, atol=1e-12)

@@ -1,7 +1,7 @@
 /* Reductions over any dimensions: Reduction("sum", otherwise)(x, dims, keepdim).
 
-   For exact ndarrays of float32, float64, int64 and bool, whatever their strides; everything else is handed to the
-   function `otherwise`, which computes the same with NumPy. The result lies in rows, and is an array if it has no
+   For exact ndarrays of float32, float64, int64, bool and, in float32, numbers of 16 bits, whatever their strides;
+   everything else is handed to the function `otherwise`, which computes the same with NumPy. The result lies in rows, and is an array if it has no
    dimensions, too.
 
    Dimensions are put in the order of their strides, and those that continue each other become one. Then two are left to
@@ -24,9 +24,10 @@
 #include "reduction_plan.h"
 #include "scan_loops.h"
 
+#define SUMS_OF_HALVES {LOOPS(sum_float16), LOOPS(sum_bfloat16)}
 static const Method methods[] = {
-    {"sum", ITSELF, 1, {LOOPS(sum_f32), LOOPS(sum_f64), LOOPS(sum_i64), LOOPS(nonzero_bool)}},
-    {"mean", MEAN, 1, {LOOPS(sum_f32), LOOPS(sum_f64)}},
+    {"sum", ITSELF, 1, {LOOPS(sum_f32), LOOPS(sum_f64), LOOPS(sum_i64), LOOPS(nonzero_bool)}, SUMS_OF_HALVES},
+    {"mean", MEAN, 1, {LOOPS(sum_f32), LOOPS(sum_f64)}, SUMS_OF_HALVES},
     {"sum_of_squares", ITSELF, 1, {LOOPS(squares_f32), LOOPS(squares_f64)}},
     {"norm", ROOT, 1, {LOOPS(squares_f32), LOOPS(squares_f64)}},
     {"sum_of_sizes", ITSELF, 1, {LOOPS(sizes_f32), LOOPS(sizes_f64)}},
@@ -67,11 +68,33 @@ static int chosen_dims(PyObject *dims, int ndim, char *chosen)
     return 1;
 }
 
-static PyArray_Descr *result_type(const Plan *plan)
+static PyArray_Descr *result_type(const Plan *plan, PyArray_Descr *descr)
 {
     Ending ending = plan->method->ending;
     if (ending == ANY || ending == ALL) return kinds[BOOL];
-    return kinds[ending == COUNT || plan->kind == BOOL ? INT64 : plan->kind];
+    if (ending == COUNT || plan->kind == BOOL) return kinds[INT64];
+    return plan->narrow ? descr : kinds[plan->kind];
+}
+
+/* What the numbers are, and in what they are reduced. Returns 0 for those that only `otherwise` reduces. */
+static int find_kind(Plan *plan, PyArray_Descr *descr)
+{
+    plan->widen = NULL, plan->narrow = NULL;
+    for (plan->kind = 0; plan->kind < KINDS && kinds[plan->kind] != descr;) plan->kind++;
+    if (plan->kind == KINDS) {
+        int brain = is_bfloat16(descr);
+        if (!(brain || descr->type_num == NPY_HALF) || !PyDataType_ISNOTSWAPPED(descr)) return 0;
+        plan->kind = FLOAT32;
+        plan->widen = brain ? widen_bfloat16 : widen_float16;
+        plan->narrow = brain ? narrow_bfloat16 : narrow_float16;
+    }
+    plan->size = PyDataType_ELSIZE(descr);
+    plan->loops = &plan->method->loops[plan->kind];
+    if (plan->widen && plan->method->halves[0].begin) {
+        plan->loops = &plan->method->halves[plan->widen == widen_bfloat16];
+        plan->widen = NULL;
+    }
+    return plan->loops->begin != NULL;
 }
 
 /* Fills in dimensions, and makes the result. NULL without an exception: `otherwise` has to do it. */
@@ -90,7 +113,7 @@ static PyArrayObject *prepare(Plan *plan, PyArrayObject *x, const char *chosen, 
             shape[out_ndim++] = 1;
         }
     }
-    PyArray_Descr *descr = result_type(plan);
+    PyArray_Descr *descr = result_type(plan, PyArray_DESCR(x));
     for (int i = ndim - 1; i >= 0; i--) {
         npy_intp size = PyArray_DIM(x, i), step = PyArray_STRIDE(x, i);
         if (chosen[i]) plan->count *= (double)size;
@@ -126,11 +149,8 @@ static PyObject *Reduction_call(PyObject *callable, PyObject *const *args, size_
     if (keywords != NULL || given < 1 || !PyArray_CheckExact(args[0])) goto other;
     PyArrayObject *x = (PyArrayObject *)args[0];
     plan.method = self->method;
-    for (plan.kind = 0; plan.kind < KINDS && kinds[plan.kind] != PyArray_DESCR(x);) plan.kind++;
     npy_intp total = PyArray_SIZE(x);
-    if (plan.kind == KINDS || !PyArray_ISALIGNED(x) || total == 0) goto other;
-    plan.loops = &self->method->loops[plan.kind];
-    if (plan.loops->begin == NULL) goto other;
+    if (!PyArray_ISALIGNED(x) || total == 0 || !find_kind(&plan, PyArray_DESCR(x))) goto other;
     if (!chosen_dims(given > 1 ? args[1] : Py_None, PyArray_NDIM(x), chosen)) goto other;
     int corrected = self->method->ending == VARIANCE || self->method->ending == DEVIATION;
     plan.correction = corrected && given > 2 ? PyFloat_AsDouble(args[2]) : 0;
@@ -144,7 +164,7 @@ static PyObject *Reduction_call(PyObject *callable, PyObject *const *args, size_
     plan.out = PyArray_BYTES(out);
     plan.outer = arrange(plan.kept, plan.outer);
     plan.folds = arrange(plan.reduced, plan.folds);
-    choose_loop(&plan, item_sizes[plan.kind]);
+    choose_loop(&plan);
     share(&plan, total);
     if (run(&plan, total) < 0) {
         Py_DECREF(out);

@@ -56,8 +56,62 @@ INLINE uint32_t from_float16(uint32_t half)
         SIMD for (ptrdiff_t i = 0; i < count; i++) out[i] = (TO)(RESULT);                                              \
     }
 DEFINE_HALVES(widen_bfloat16, uint16_t, uint32_t, (uint32_t)x[i] << 16)
-DEFINE_HALVES(widen_float16, uint16_t, uint32_t, from_float16(x[i]))
 DEFINE_HALVES(narrow_bfloat16, uint32_t, uint16_t, to_bfloat16(x[i]))
-DEFINE_HALVES(narrow_float16, uint32_t, uint16_t, to_float16(x[i]))
+DEFINE_HALVES(widen_any_float16, uint16_t, uint32_t, from_float16(x[i]))
+DEFINE_HALVES(narrow_any_float16, uint32_t, uint16_t, to_float16(x[i]))
+
+/* Most processors convert float16 by one instruction, which takes a third of the time. It makes nan a quiet one, where
+   NumPy keeps its bits: numbers that have one beside them are converted as above. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define F16C __attribute__((target("avx2,f16c")))
+
+F16C static void widen_float16_by_f16c(const uint16_t *restrict x, uint32_t *restrict out, ptrdiff_t count)
+{
+    ptrdiff_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m256 wide = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + i)));
+        if (_mm256_movemask_ps(_mm256_cmp_ps(wide, wide, _CMP_UNORD_Q))) {
+            widen_any_float16(x + i, out + i, 8);
+        } else {
+            _mm256_storeu_ps((float *)(out + i), wide);
+        }
+    }
+    widen_any_float16(x + i, out + i, count - i);
+}
+
+F16C static void narrow_float16_by_f16c(const uint32_t *restrict x, uint16_t *restrict out, ptrdiff_t count)
+{
+    ptrdiff_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        __m256 wide = _mm256_loadu_ps((const float *)(x + i));
+        if (_mm256_movemask_ps(_mm256_cmp_ps(wide, wide, _CMP_UNORD_Q))) {
+            narrow_any_float16(x + i, out + i, 8);
+        } else {
+            _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(wide, _MM_FROUND_TO_NEAREST_INT));
+        }
+    }
+    narrow_any_float16(x + i, out + i, count - i);
+}
+
+static int has_f16c(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"); }
+#else
+#define widen_float16_by_f16c widen_any_float16
+#define narrow_float16_by_f16c narrow_any_float16
+static int has_f16c(void) { return 0; }
+#endif
+
+static void widen_float16(const uint16_t *restrict x, uint32_t *restrict out, ptrdiff_t count)
+{
+    (has_f16c() ? widen_float16_by_f16c : widen_any_float16)(x, out, count);
+}
+
+static void narrow_float16(const uint32_t *restrict x, uint16_t *restrict out, ptrdiff_t count)
+{
+    (has_f16c() ? narrow_float16_by_f16c : narrow_any_float16)(x, out, count);
+}
+
+typedef void (*Widen)(const uint16_t *restrict x, uint32_t *restrict out, ptrdiff_t count);
+typedef void (*Narrow)(const uint32_t *restrict x, uint16_t *restrict out, ptrdiff_t count);
 
 #endif

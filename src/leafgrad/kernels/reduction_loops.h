@@ -15,6 +15,7 @@
 
 #include <math.h>
 
+#include "half_numbers.h"
 #include "lanes.h"
 #include "vectors.h"
 
@@ -29,6 +30,8 @@ typedef void (*reduction_loop)(
     const char *from, ptrdiff_t kept, ptrdiff_t kept_step, ptrdiff_t reduced, ptrdiff_t reduced_step, void *results);
 
 #define ADD(a, b) ((a) + (b))
+#define ADD_FLOAT16(a, x) ((a) + float_of(from_float16(x)))
+#define ADD_BFLOAT16(a, x) ((a) + float_of((uint32_t)(x) << 16))
 #define TIMES(a, b) ((a) * (b))
 #define ADD_SQUARE(a, x) ((a) + (x) * (x))
 #define ADD_SIZE(a, x) ((a) + ((x) < 0 ? -(x) : (x)))
@@ -224,6 +227,8 @@ typedef void (*reduction_loop)(
     DEFINE_LOOPS(smallest_##kind, T, T, double, INFINITY, SMALLER, SMALLER)
 DEFINE_FLOATS(float, f32)
 DEFINE_FLOATS(double, f64)
+DEFINE_REDUCTION(sum_float16, uint16_t, float, double, 0, ADD_FLOAT16, ADD)
+DEFINE_REDUCTION(sum_bfloat16, uint16_t, float, double, 0, ADD_BFLOAT16, ADD)
 DEFINE_REDUCTION(nonzero_f32, float, int32_t, int64_t, 0, ADD_NONZERO, ADD)
 DEFINE_REDUCTION(nonzero_f64, double, int64_t, int64_t, 0, ADD_NONZERO, ADD)
 DEFINE_REDUCTION(nonzero_i64, int64_t, int64_t, int64_t, 0, ADD_NONZERO, ADD)

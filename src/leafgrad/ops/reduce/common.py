@@ -94,7 +94,7 @@ class Total(Reduction, family=True):
         def function(input: TensorBase, *args: Any, **options: Any) -> Any:
             if not options:
                 kind = input.array.dtype
-                if kind is F32 or kind is F64:
+                if kind is F32 or kind is F64 or kind.kind not in "biu":
                     if not args:
                         return bind(of_all, (input,))
                     if len(args) == 1 and args[0].__class__ is int:

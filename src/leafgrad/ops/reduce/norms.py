@@ -43,6 +43,7 @@ A = Any  # an array, or a tensor under create_graph
 
 
 @native_reduction("norm")
+@in_single
 def _euclidean_norm(x: Any, dims: Dims, keepdim: bool) -> Any:
     kind = x.dtype
     if len(dims) == x.ndim and not keepdim and (kind is F32 or kind is F64):
@@ -52,19 +53,23 @@ def _euclidean_norm(x: Any, dims: Dims, keepdim: bool) -> Any:
 
 
 @native_reduction("sum_of_sizes")
+@in_single
 def _sum_of_sizes(x: Any, dims: Dims, keepdim: bool) -> Any:
     return total(np.abs(x), dims, keepdim)
 
 
-@in_single
 def _vector_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
-    kind = x.dtype
     if order == 2:
         return _euclidean_norm(x, dims, keepdim)
     if order == 1:
         return _sum_of_sizes(x, dims, keepdim)
+    return _other_norm(x, order, dims, keepdim)
+
+
+@in_single
+def _other_norm(x: Any, order: float, dims: Dims, keepdim: bool) -> Any:
     if order == 0:
-        return np.asarray(np.count_nonzero(x, axis=dims, keepdims=keepdim), kind.char.lower())
+        return np.asarray(np.count_nonzero(x, axis=dims, keepdims=keepdim), x.dtype.char.lower())
     size = np.abs(x)
     if order == math.inf:
         return max_reduce(size, dims, None, None, keepdim)
