@@ -214,3 +214,30 @@ def test_product_of_a_matrix_and_a_vector(kind: str) -> None:
             assert found.dtype == kind and found.shape == (rows,)
             expected = matrix.astype(np.float64) @ b.astype(np.float64)
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-3 if kind == "float32" else 1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    stack=st.sampled_from([(), (1,), (3,), (2, 2)]),
+    sizes=st.tuples(st.sampled_from([1, 2, 5, 33, 130]), st.sampled_from([1, 2, 7, 70, 200])),
+    dtype=st.sampled_from([np.float32, np.float64, np.complex64]),
+    flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
+    layout=st.sampled_from(["rows", "columns", "gaps"]),
+)
+def test_triangular_systems_are_solved(stack: Any, sizes: Any, dtype: Any, flags: Any, layout: str) -> None:
+    (n, count), (upper, left, unit) = sizes, flags
+    rng = np.random.default_rng(n + count)
+    a = (rng.normal(size=(*stack, n, n)) / n + 2 * np.eye(n)).astype(dtype)
+    b = rng.normal(size=(*stack, *((n, count) if left else (count, n)))).astype(dtype)
+    if layout == "columns":
+        a = np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
+    elif layout == "gaps":
+        a = np.repeat(a, 2, axis=-1)[..., ::2]
+    products.find_blas()
+    x = np.array(b.swapaxes(-1, -2), order="C")
+    x = products.substitute(a, x, upper, left, unit).swapaxes(-1, -2)
+    triangle = np.triu(a) if upper else np.tril(a)
+    if unit:
+        triangle = triangle * (1 - np.eye(n, dtype=dtype)) + np.eye(n, dtype=dtype)
+    tolerance = 1e-11 if dtype is np.float64 else 1e-4
+    np.testing.assert_allclose(triangle @ x if left else x @ triangle, b, rtol=tolerance, atol=tolerance)

@@ -9,6 +9,7 @@
        product(a, b, bias)    and a vector or a matrix that is added to each
        half_product(a, b)     the same of bfloat16, in float32: bfloat16_products.h
        two_products, weighted products of many vectors with two, and sums of many: many_vectors.h
+       substitute(a, x, ...)  the other way round, with a triangular matrix: triangular.h
 
    Of the product of a matrix with itself, transposed, only the blocks on the diagonal and above are computed.
 
@@ -55,7 +56,8 @@ typedef void (*Gemm32d)(int, int, int, int, int, int, double, const double *, in
                         int);
 
 static struct {
-    void *single, *twice; /* of float, of double */
+    void *single, *twice; /* products of float, of double; */
+    void *single_triangle, *twice_triangle; /* solutions with triangular matrices */
     int wide;             /* are sizes 64 bits? */
     void (*set_threads)(int);
     int (*get_threads)(void);
@@ -323,18 +325,22 @@ static PyObject *product(PyObject *const *args, Py_ssize_t given)
 
 #include "bfloat16_products.h"
 #include "many_vectors.h"
+#include "triangular.h"
 
 /* -- the module ---------------------------------------------------------------------------------------------------- */
 
 static PyObject *use(PyObject *module, PyObject *args)
 {
-    unsigned long long single, twice, set_threads, get_threads;
+    unsigned long long single, twice, single_triangle, twice_triangle, set_threads, get_threads;
     int wide;
-    if (!PyArg_ParseTuple(args, "KKKKp:use", &single, &twice, &set_threads, &get_threads, &wide)) {
+    if (!PyArg_ParseTuple(args, "pKKKKKK:use", &wide, &single, &twice, &single_triangle, &twice_triangle,
+                          &set_threads, &get_threads)) {
         return NULL;
     }
     blas.single = (void *)(uintptr_t)single;
     blas.twice = (void *)(uintptr_t)twice;
+    blas.single_triangle = (void *)(uintptr_t)single_triangle;
+    blas.twice_triangle = (void *)(uintptr_t)twice_triangle;
     blas.set_threads = (void (*)(int))(uintptr_t)set_threads;
     blas.get_threads = (int (*)(void))(uintptr_t)get_threads;
     blas.wide = wide;
@@ -342,7 +348,8 @@ static PyObject *use(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"use", use, METH_VARARGS, "use(sgemm, dgemm, set_threads, get_threads, wide): addresses of functions of a BLAS"},
+    {"use", use, METH_VARARGS,
+     "use(wide, sgemm, dgemm, strsm, dtrsm, set_threads, get_threads): addresses of functions of a BLAS"},
     {NULL},
 };
 
@@ -361,6 +368,7 @@ static const NativeFunction functions[] = {
     {"weighted", weighted},
     {"dot", dot},
     {"times_vector", times_vector},
+    {"substitute", substitute},
     {NULL, NULL},
 };
 static const BlasFunctions lent = {begin, end, multiply};

@@ -67,16 +67,17 @@ def is_large(a: Any, b: Any) -> bool:
 
 def with_numpy(a: Any, b: Any, bias: Any = None) -> Any:
     """a @ b + bias, for arrays that the native form does not take, or has not looked at yet."""
-    again = NATIVE and not _found
-    if again:
-        find_blas()
-    elif NATIVE and _found["library"] and is_large(a, b):
-        given = a, b
-        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        a, b = laid_out(a, stack), laid_out(b, stack if b.ndim > 2 else ())
-        again = a is not given[0] or b is not given[1]
-    if again:
-        return product(a, b) if bias is None else product(a, b, bias)
+    if NATIVE:
+        again = not _found
+        if again:
+            find_blas()
+        elif _found["library"] and is_large(a, b):
+            given = a, b
+            stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+            a, b = laid_out(a, stack), laid_out(b, stack if b.ndim > 2 else ())
+            again = a is not given[0] or b is not given[1]
+        if again:
+            return product(a, b) if bias is None else product(a, b, bias)
     if a.ndim <= 2 and b.ndim <= 2:
         if b.size > FEW_RESULTS and len(a) <= FEW_ROWS and is_turned(a, b):
             return np.add(b.T.dot(a.T).T, 0 if bias is None else bias, order="C")
@@ -151,11 +152,36 @@ two_products: Any = _products.Native("two_products", two_products_with_numpy) if
 weighted: Any = _products.Native("weighted", weighted_with_numpy) if NATIVE else weighted_with_numpy
 
 
+def substitute_with_numpy(a: Any, x: Any, upper: bool, left: bool, unit: bool) -> Any:
+    """Solve AX = B, or without `left` XA = B, for a triangular matrix, whose diagonal counts as ones with `unit`. `x`
+    holds the transposed B, and then the transposed X. LAPACK's solver for any matrix does nothing but substitute where
+    that is upper triangular: then every pivot is the only element of its column. A lower one is turned round."""
+    if not left:
+        return substitute_with_numpy(a.swapaxes(-1, -2), x.swapaxes(-1, -2), not upper, True, unit).swapaxes(-1, -2)
+    b = x.swapaxes(-1, -2)
+    a = np.triu(a) if upper else np.tril(a)
+    if unit:
+        at = np.arange(a.shape[-1])
+        a[..., at, at] = 1
+    if not upper:
+        a, b = a[..., ::-1, ::-1], b[..., ::-1, :]
+    try:
+        b[...] = np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:  # a zero on the diagonal, by which PyTorch divides
+        for k in reversed(range(a.shape[-1])):
+            b[..., k, :] /= a[..., k, k, None]
+            b[..., :k, :] -= a[..., :k, k, None] * b[..., k, None, :]
+    return x
+
+
+substitute: Any = _products.Native("substitute", substitute_with_numpy) if NATIVE else substitute_with_numpy
+
+
 def find_blas() -> str:
     """The path of the library whose functions compute products from now on; empty if NumPy does."""
     if "library" not in _found:
         _found["library"] = ""
-        for path in () if os.environ.get("LEAFGRAD_BLAS") == "numpy" else loaded_libraries():
+        for path in loaded_libraries() if NATIVE and os.environ.get("LEAFGRAD_BLAS") != "numpy" else ():
             if use_library(path):
                 _found["library"] = path
                 break
@@ -181,9 +207,9 @@ def use_library(path: str) -> bool:
     except OSError:
         return False
     for gemm, threads, wide in NAMES:
-        names = [gemm.format("s"), gemm.format("d"), threads.format("set"), threads.format("get")]
+        names = [f.format(kind) for f in (gemm, gemm.replace("gemm", "trsm")) for kind in "sd"]
+        names += [threads.format("set"), threads.format("get")]
         if all([hasattr(library, name) for name in names]):
-            sgemm, dgemm, set_, get = [ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names]
-            _products.use(sgemm, dgemm, set_, get, wide)
+            _products.use(wide, *[ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names])
             return True
     return False

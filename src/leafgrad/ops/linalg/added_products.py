@@ -225,6 +225,17 @@ class addr(Added):
 # -- along any dimensions ---------------------------------------------------------------------------------------------
 
 
+def reshaped(t: Any, shape: tuple[int, ...]) -> Any:
+    """In another shape. PyTorch makes a view even of the same: nobody sees that where nothing is recorded."""
+    return t if t.array.shape == shape and not t.needs_grad else t.reshape(shape)
+
+
+def arranged(t: Any, order: list[int], shape: tuple[int, ...]) -> Any:
+    """Dimensions in another order, as a matrix or a vector."""
+    moved = t.needs_grad or order != list(range(len(order)))
+    return reshaped(t.permute(*order) if moved else t, shape)
+
+
 def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
     """The sum over pairs of dimensions, as one product of matrices, or of vectors."""
     if a.dtype != b.dtype:
@@ -246,12 +257,12 @@ def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
     right = [d for d in range(b.ndim) if d not in second]
     shared = math.prod([a.shape[d] for d in first])
     rows, columns = math.prod([a.shape[d] for d in left]), math.prod([b.shape[d] for d in right])
-    one, two = a.permute(*left, *first), b.permute(*second, *right)
     if rows == 1 == columns:
-        product = dot.function(*[t if t.ndim == 1 else t.reshape((shared,)) for t in (one, two)])
+        product = dot.function(arranged(a, [*left, *first], (shared,)), arranged(b, [*second, *right], (shared,)))
     else:
-        product = matmul.function(one.reshape((rows, shared)), two.reshape((shared, columns)))
-    return product.reshape([*[a.shape[d] for d in left], *[b.shape[d] for d in right]])
+        one, two = arranged(a, [*left, *first], (rows, shared)), arranged(b, [*second, *right], (shared, columns))
+        product = matmul.function(one, two)
+    return reshaped(product, tuple([*[a.shape[d] for d in left], *[b.shape[d] for d in right]]))
 
 
 CONTRACTED = (

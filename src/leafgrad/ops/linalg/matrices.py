@@ -11,6 +11,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, is_meta
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import FLOAT, from_numpy_dtype
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.linalg.products import matmul
 from leafgrad.ops.pointwise.convert import conj
 from leafgrad.ops.reduce.common import is_half, raw
@@ -115,7 +116,7 @@ def off_diagonal(x: A) -> Array:
 
 def in_columns(x: Array) -> Array:
     """Matrices that lie in memory column by column, as those that LAPACK returns."""
-    return np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return in_rows(x.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------

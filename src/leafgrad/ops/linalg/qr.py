@@ -73,6 +73,24 @@ def _check(a: Any, mode: str) -> None:
     check_floats("linalg.qr", a, "geqrf_cpu")
 
 
+# What np.linalg.qr computes with, for double precision; it spends half its time on the way there. Other versions of
+# NumPy may have other names for it.
+_lapack: Any = getattr(np.linalg, "_umath_linalg", None)
+_packed_qr: Any = getattr(_lapack, "qr_r_raw", None)
+
+
+def decomposed(x: Array, mode: str) -> tuple[Array, Array]:
+    """Q and R, "reduced" or "complete"."""
+    if _packed_qr is None or x.__class__ is not np.ndarray or not x.size:
+        return np.linalg.qr(x, mode)  # type: ignore[call-overload, no-any-return]
+    packed = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64, order="C")
+    tau = _packed_qr(packed)
+    whole = mode == "complete" and x.shape[-2] > x.shape[-1]
+    q = (_lapack.qr_complete if whole else _lapack.qr_reduced)(packed, tau)
+    r = triu.kernel(packed[..., : q.shape[-1], :], 0)
+    return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
+
+
 @op
 class linalg_qr(OfMatrices):
     """linalg.qr(A, mode='reduced'): Q and R, whose product is A: a matrix with orthonormal columns, and an upper
@@ -88,7 +106,7 @@ class linalg_qr(OfMatrices):
     out = True
 
     def kernel(x: Array, mode: Any) -> Any:
-        return tuple([in_columns(part) for part in np.linalg.qr(x, mode)])
+        return tuple([in_columns(part) for part in decomposed(x, mode)])
 
     def call(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
         _check(A, mode)

@@ -224,6 +224,21 @@ def check_eigh(a: Any, uplo: str) -> str:
     return half
 
 
+_lapack: Any = getattr(np.linalg, "_umath_linalg", None)
+_eigh: dict[str, Any] = {"L": getattr(_lapack, "eigh_lo", None), "U": getattr(_lapack, "eigh_up", None)}
+
+
+def eigh(x: Array, half: str) -> tuple[Array, Array]:
+    """np.linalg.eigh by the function beneath it: in single precision, where that is what x has."""
+    decompose = _eigh[half]
+    if decompose is None or x.__class__ is not np.ndarray or not x.size:
+        return np.linalg.eigh(x, half)  # type: ignore[call-overload, no-any-return]
+    values, vectors = decompose(x)
+    if np.isnan(values).any():
+        raise np.linalg.LinAlgError
+    return values, vectors
+
+
 @op
 class linalg_eigh(OfMatrices):
     """linalg.eigh(A, UPLO='L'): the eigenvalues, rising, and eigenvectors of Hermitian matrices, of which only the
@@ -239,7 +254,7 @@ class linalg_eigh(OfMatrices):
     out = True
 
     def kernel(x: Array, half: Any) -> Any:
-        values, vectors = converging(np.linalg.eigh, x, half)
+        values, vectors = converging(eigh, x, half)
         return values, in_columns(vectors)
 
     def call(A: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:

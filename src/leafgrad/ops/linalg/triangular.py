@@ -8,6 +8,7 @@ import numpy as np
 
 from leafgrad import errors, return_types
 from leafgrad._core.tensor import wrap
+from leafgrad.kernels.products import find_blas, substitute
 from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.linalg.matrices import (
     OfMatrices,
@@ -34,31 +35,10 @@ Array = Any
 
 
 def triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
-    """The solution of AX = B, or of XA = B. LAPACK's solver for any matrix does nothing but substitute where the matrix
-    is upper triangular: then every pivot is the only element of its column. A lower one is turned round."""
-    if not left:
-        turned = triangular(a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
-        return in_columns(turned.swapaxes(-1, -2))
-    a = np.triu(a) if upper else np.tril(a)
-    if unitriangular:
-        at = np.arange(a.shape[-1])
-        a[..., at, at] = 1
-    if not upper:
-        a, b = a[..., ::-1, ::-1], b[..., ::-1, :]
-    try:
-        x = np.linalg.solve(a, b)
-    except np.linalg.LinAlgError:  # a zero on the diagonal, by which PyTorch divides
-        x = substituted(a, b)
-    return in_columns(x if upper else x[..., ::-1, :])
-
-
-def substituted(a: Array, b: Array) -> Array:
-    """The solution of AX = B by substitution from below."""
-    x = np.array(b)
-    for k in reversed(range(a.shape[-1])):
-        x[..., k, :] /= a[..., k, k, None]
-        x[..., :k, :] -= a[..., :k, k, None] * x[..., k, None, :]
-    return x
+    """The solution of AX = B, or of XA = B. It lies in memory column by column, as what LAPACK returns."""
+    find_blas()
+    x = np.array(b.swapaxes(-1, -2), order="C")
+    return substitute(a, x, upper, left, unitriangular).swapaxes(-1, -2)
 
 
 @op
