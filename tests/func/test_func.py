@@ -618,3 +618,20 @@ def test_functional_call_of_a_module_that_contains_itself() -> None:
     given = {"again.weight": lg.full((2,), 3.0), "weight": lg.full((2,), 5.0)}
     assert functional_call(module, given, lg.ones(2), tie_weights=False).tolist() == [6.0, 6.0]
     assert module.weight.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("outer", [jacfwd, jacrev])
+@pytest.mark.parametrize("inner", [jacfwd, jacrev])
+def test_second_derivatives_leave_no_cycles(outer: Any, inner: Any) -> None:
+    """A graph that was recorded in a map slows down every backward pass as long as it lives."""
+    second, x = outer(inner(lambda x: (x.tanh() * x).sum())), values(3)
+    second(x)
+    gc.collect()
+    before = switches.batched_graphs
+    gc.disable()
+    try:
+        second(x)
+        assert switches.batched_graphs == before
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
@@ -26,11 +27,14 @@ from leafgrad._core.tensor import RareFields, TensorBase, is_batched, number, wr
 from leafgrad._core.thread_state import every_thread, state
 from leafgrad._missing import missing_attribute
 from leafgrad.autograd.grad_mode import Switch
-from leafgrad.autograd.hooks import of_node
+from leafgrad.autograd.hooks import Hooks, of_node
 from leafgrad.autograd.tangent_rules import known_tangents, zeros_like
 
 open_levels: list[int] = []
 always_recorded: set[int] = set()  # levels whose tangents are recorded inside no_grad as well, for `func.linearize`
+# The nodes, by their hooks, that keep tangents of a level. Those are computed from the node's inputs, so the graph of a
+# tangent leads back to the node: without this both would stay until Python looks for cycles.
+_keepers: dict[int, WeakSet[Hooks]] = {}
 _numbers = iter(range(1, 1 << 62))
 
 
@@ -59,6 +63,9 @@ def close_level(level: int) -> None:
         always_recorded.discard(level)
         if not open_levels:
             share(tangents_mode, False)
+    for hooks in _keepers.pop(level, ()):
+        for kept in hooks.tangents.values():
+            kept.pop(level, None)
 
 
 _entered: list[int] = []  # the level that users have opened; PyTorch allows one
@@ -336,14 +343,16 @@ def remember(tensors: Sequence[Any], results: Sequence[Any]) -> None:
     if place is None:
         return
     node = place.parent if isinstance(place, Output) else place
-    node_tangents = of_node(node).tangents
+    hooks = of_node(node)
     for index, where in enumerate(plan_of(node)):
         if where >= OPTION or where == NOTHING:
             continue
         source = tensors[where] if where >= 0 else results[OUT - where]
         if source is not None and (kept := tangents_of(source)):
             # copies: a later change of the tensor in place changes its tangents as well, but not what was saved
-            node_tangents[index] = {level: tangent.clone() for level, tangent in kept.items()}
+            hooks.tangents[index] = {level: tangent.clone() for level, tangent in kept.items()}
+            for level in kept:
+                _keepers.setdefault(level, WeakSet()).add(hooks)
 
 
 def tangents(
