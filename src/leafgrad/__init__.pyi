@@ -603,6 +603,8 @@ def einsum(equation: builtins.str, *operands: Tensor) -> Tensor:
     """the sum of products that an equation names: 'ij,jk->ik' is a product of matrices, 'ii' a trace, '...ij->...ji' a transpose of many. Letters that are missing on the right are summed over; without an arrow those are the ones that stand there twice. Also einsum(operand, [0, 1], ..., [1, 0]), with numbers."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: builtins.int = -1, scale_grad_by_freq: builtins.bool = False, sparse: builtins.bool = False) -> Tensor:
     """the rows of weight that the indices name. nn.functional.embedding is the form for programs."""
+def embedding_bag(weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: builtins.bool = False, mode: builtins.int = 0, sparse: builtins.bool = False, per_sample_weights: Tensor | None = None, include_last_offset: builtins.bool = False, padding_idx: builtins.int | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """the sums (mode 0), means (1) or maxima (2) of the rows of weight that each bag of indices names, the bag of each index, the number of indices in each bag, and for maxima the rows that they are from. nn.functional.embedding_bag is the form for programs."""
 @overload
 def empty(*size: builtins.int, memory_format: MemoryFormat | None = None, out: Tensor | None = None, dtype: Dtype | None = None, layout: Layout | None = None, device: Device | None = None, requires_grad: builtins.bool | None = False, pin_memory: builtins.bool | None = False) -> Tensor:
     """a tensor whose values are whatever was in memory."""

@@ -30,6 +30,7 @@ FUNCTIONS: dict[str, str] = {
     "ops.creation.ranges": "arange eye linspace logspace range tril_indices triu_indices",
     "ops.creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "ops.fourier.short_time": "istft stft",
+    "ops.index.bags": "embedding_bag",
     "ops.index.embedding": "embedding",
     "ops.index.gather": "gather index_select take take_along_dim",
     "ops.index.getitem": "index_put index_put_",
@@ -312,7 +313,7 @@ OTHERS = (  # the modules without methods
     "ops.conv.layers ops.conv.max_pooling ops.conv.padding ops.conv.pools ops.conv.resampling "
     "ops.conv.time_first ops.creation.fresh ops.creation.from_data ops.creation.ranges "
     "ops.creation.signal_windows ops.creation.windows ops.fourier.functions ops.fourier.transforms "
-    "ops.index.embedding ops.index.segments ops.index.unravel ops.inplace ops.linalg.bilinear "
+    "ops.index.bags ops.index.embedding ops.index.segments ops.index.unravel ops.inplace ops.linalg.bilinear "
     "ops.linalg.eigenvalues ops.linalg.einsum ops.linalg.ldl ops.linalg.lobpcg ops.linalg.low_rank "
     "ops.loss.binary ops.loss.cross_entropy ops.loss.ctc ops.loss.elementwise ops.normalization.batch_norm "
     "ops.normalization.layer_norm ops.pointwise.foreach ops.pointwise.polynomials ops.private_functions "

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import is_meta, wrap
 from leafgrad.nn._functional.overridable import overridable
+from leafgrad.ops.index import bags
 from leafgrad.ops.index import embedding as tables
 from leafgrad.ops.signature import Tensor, declared
 
@@ -45,53 +45,11 @@ def embedding_bag(
     if input.ndim == 2:
         starts = np.arange(input.shape[0] + 1) * input.shape[1]
     else:
-        starts = _starts(offsets, input.numel(), include_last_offset)
-    indices = input.reshape(-1)
-    rows_given = weight.shape[0]
-    if padding_idx is not None and not -rows_given <= padding_idx < rows_given:
-        raise RuntimeError(
-            f"padding_idx must be within the number of embeddings, -{rows_given} through {rows_given - 1}, but got "
-            f"{padding_idx}"
-        )
-    own = tables.shown_padding(padding_idx, weight)
-    rows = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1, 1)
-    counted = indices.detach() != own if own is not None and not is_meta(indices.array) else None
-    return _in_bags(rows, starts, counted, mode)
-
-
-def _in_bags(rows: Any, starts: Any, counted: Any, mode: str) -> Any:
-    """What becomes of the rows of each bag; `counted` tells which of them are no padding, if not all."""
-    bags = len(starts) - 1
-    place = wrap(np.repeat(np.arange(bags), np.diff(starts)))
-    if counted is not None:
-        rows, place = rows[counted], place[counted]
-    empty = rows.new_zeros((bags, rows.shape[1]))
-    if mode == "max":
-        return empty.scatter_reduce(0, place[:, None].expand_as(rows), rows, "amax", include_self=False)
-    total = empty.index_add(0, place, rows)
-    if mode == "sum":
-        return total
-    sizes = np.bincount(place.numpy(), minlength=bags).clip(1)
-    return total / wrap(sizes.astype(total.array.dtype)[:, None])
-
-
-def _starts(offsets: Any, length: int, include_last: bool) -> Any:
-    """Where each bag begins, and where the last one ends."""
-    found = np.zeros(offsets.shape, np.int64) if is_meta(offsets.array) else offsets.numpy()
-    if include_last and not len(found):
-        raise RuntimeError("include_last_offset: number of offset should be at least 1")
-    if len(found) and found[0] != 0:
-        raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
-            f"got {found[0]}"
-        )
-    if len(found) and found[-1] > length:
-        raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length {length} but got offsets[-1] of {found[-1]}"
-        )
-    return np.append(found[:-1] if include_last else found, length)
+        starts = bags.starts_of(offsets, input.numel(), include_last_offset)
+    return bags.summarised(
+        input.reshape(-1), weight, starts, mode, max_norm, norm_type, scale_grad_by_freq, sparse, per_sample_weights,
+        padding_idx,
+    )  # fmt: skip
 
 
 def _check_bags(
