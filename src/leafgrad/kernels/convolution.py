@@ -81,6 +81,8 @@ def windows(x: Array, positions: Ints, window: Ints, geometry: Geometry) -> Arra
     inside = [step * d for step, d in zip(steps, geometry.dilation)]
     between = [step * s for step, s in zip(steps, geometry.stride)]
     shape, strides = (*x.shape[:2], *window, *positions), (*x.strides[:2], *inside, *between)
+    if x.__class__ is np.ndarray and x.flags.c_contiguous:  # a tenth of the time
+        return np.ndarray(shape, x.dtype, x, 0, strides)
     return np.lib.stride_tricks.as_strided(x, shape, strides)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._dtypes import BOOL, INTEGER, from_numpy_dtype
 from leafgrad.kernels.convolution import Geometry, padded, taps, windows
+from leafgrad.kernels.moving import copied
 from leafgrad.ops.conv.checks import refused
 from leafgrad.ops.conv.convolution import widened
 from leafgrad.ops.conv.layout import keeps_format
@@ -50,7 +51,7 @@ class im2col(Family):
         positions = geometry.positions(sizes, kernel_size)
         wide = padded(folded_channels(x, len(lead)), padding, tuple([n + 2 * p for n, p in zip(sizes, padding)]))
         found = windows(wide, positions, kernel_size, geometry)
-        return found.copy().reshape((*lead, c * prod(kernel_size), prod(positions)))
+        return copied(found).reshape((*lead, c * prod(kernel_size), prod(positions)))
 
     def call(input: Tensor, kernel_size: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Tensor:
         options = check_windows(kernel_size, dilation, padding, stride)

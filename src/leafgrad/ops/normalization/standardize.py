@@ -3,6 +3,7 @@ a weight and a bias. They differ in which numbers these are."""
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import normalization as fused
 from leafgrad.kernels.halves import widened
-from leafgrad.kernels.moving import in_rows
+from leafgrad.kernels.moving import copied, in_rows
 from leafgrad.ops.conv.layout import in_format_of
 from leafgrad.ops.pointwise.elementwise import rsqrt
 from leafgrad.ops.reduce.common import F32, F64, Dims, count_of, is_half, refused, total
@@ -25,6 +26,7 @@ from leafgrad.ops.reduce.reductions import sum as sum_along
 from leafgrad.ops.registry import Family
 
 A = Any  # an array, or a tensor under create_graph
+FEW = 8_192  # elements that are copied in less time than a handful of ufuncs take
 
 
 class Layout(NamedTuple):
@@ -58,7 +60,9 @@ class Normalization(Family, family=True):
         if x.size and layout.of_rows:
             return of_rows(x, weight, bias, layout, eps)
         wide = in_layout(x, layout)
-        if wide.size and layout.of_channels:
+        if 0 < wide.size <= FEW and layout.of_channels and weight is None and bias is None:
+            out, statistics = few_standardized(wide, layout, eps)
+        elif wide.size and layout.of_channels:
             statistics = statistics_of_channels(wide, layout, eps)
             mean, rstd, _ = statistics
             out = scaled_channels(wide, mean, rstd, weight, bias, layout)
@@ -153,12 +157,42 @@ def scaled_channels(x: Any, mean: Any, rstd: Any, weight: Any, bias: Any, layout
     return fused.scaled_rows(x, *[for_rows(each, layout, x.dtype) for each in (mean, factor, offset)])
 
 
+class Arrangement(NamedTuple):
+    """What has one mean as one row."""
+
+    order: Dims | None  # of the dimensions, those with one mean last; None if that is how they lie
+    back: Dims  # and how to undo that
+    sizes: Dims  # in this order
+    rows: Dims
+    kept: Dims  # the shape of statistics
+
+
+@functools.lru_cache(1000)
+def arrangement_of(form: Dims, over: Dims) -> Arrangement:
+    dims = range(len(form))
+    order = tuple(sorted(dims, key=lambda dim: (dim in over, dim)))
+    sizes = tuple([form[dim] for dim in order])
+    rows = sizes[: len(form) - len(over)] + (-1,)
+    kept = tuple([1 if dim in over else form[dim] for dim in dims])
+    back = tuple([order.index(dim) for dim in dims])
+    return Arrangement(None if order == tuple(dims) else order, back, sizes, rows, kept)
+
+
+def few_standardized(x: Any, layout: Layout, eps: float) -> tuple[Any, list[Any]]:
+    """The result and the statistics of few elements without weights: in one call, half the time of three."""
+    order, back, sizes, rows, kept = arrangement_of(layout.form, layout.over)
+    out, *statistics = fused.standardized((x if order is None else copied(x.transpose(order))).reshape(rows), eps)
+    if order is not None:
+        out = copied(out.reshape(sizes).transpose(back))
+    return out, [each.reshape(kept) for each in statistics]
+
+
 def statistics_of_channels(x: Any, layout: Layout, eps: float) -> list[Any]:
     """Mean, one divided by the standard deviation, and variance."""
-    alone = len(layout.form) - len(layout.over)
-    if layout.over[0] == alone:  # what belongs together lies side by side
-        shape = layout.form[:alone] + (1,) * len(layout.over)
-        return [each.reshape(shape) for each in fused.deviations(x.reshape(layout.form[:alone] + (-1,)), eps)]
+    order, _, _, rows, kept = arrangement_of(layout.form, layout.over)
+    if order is None or x.size <= FEW:  # a copy costs less than to put together what is known of rows
+        whole = (x if order is None else copied(x.transpose(order))).reshape(rows)
+        return [each.reshape(kept) for each in fused.deviations(whole, eps)]
     # those of the rows, put together
     sums, squares = [each.astype(np.float64) for each in fused.moments(x)]
     rest, n = layout.over[:-1], count_of(layout.form, layout.over)
