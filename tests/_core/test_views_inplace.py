@@ -520,3 +520,17 @@ def test_gradients_of_views_without_elements_are_constants() -> None:
     x = lg.zeros(0, 3, requires_grad=True)
     (gradient,) = lg.autograd.grad(x.as_strided((0, 3), (3, 1)).sin().sum(), x, create_graph=True)
     assert gradient.shape == (0, 3) and not gradient.requires_grad
+
+
+def test_pieces_know_how_they_see_the_base() -> None:
+    """Many views are made at once, and the steps to each are found when somebody asks."""
+    cuts: list[Callable[[Any], Any]] = [lambda t: t.split(2), lambda t: t.unbind(), lambda t: t.chunk(2, -1)]
+    for cut in cuts:
+        base: Any = lg.arange(24.0).reshape(6, 4).clone()
+        for piece in cut(base[1:5]):
+            for t in (piece, piece[:1]):
+                seen = base.array
+                for operation, options in t.rare.view.steps:
+                    seen = operation.core.kernel(seen, *options)
+                assert t.rare.view.base is base and t.version is base.version
+                assert seen.tolist() == t.tolist() and np.shares_memory(seen, t.array)

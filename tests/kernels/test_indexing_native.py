@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from leafgrad import kernels
 from leafgrad.kernels.moving import taken
-from leafgrad.ops.index.gather import add_at, gather_array, outside, rows_summed, slices_added, sum_at
+from leafgrad.ops.index.checks import outside
+from leafgrad.ops.index.gather import add_at, gather_array, rows_summed, slices_added, sum_at
+from leafgrad.ops.index.parse import flat_index
 from leafgrad.ops.index.scatter import scattered
 
 
@@ -135,3 +137,27 @@ def test_the_first_index_outside() -> None:
     assert outside(at, -3, 1000) is None and outside(at[3:], 0, 1000) is None and outside(at[:0], 0, 0) is None
     assert outside(at, -2, 1000) == -3 and outside(at, -3, 900) == 900 and outside(at, 0, 2) == -3
     assert outside(at[::2], -3, 900) == 901 and outside(at.astype(np.int32), -3, 900) == 900
+
+
+def test_the_first_index_outside_of_many() -> None:
+    at = np.arange(200_000)
+    assert outside(at, 0, 200_000) is None and outside(at, 0, 150_000) == 150_000 and outside(-at, -5, 9) == -6
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (5, 2, 3), (7,)])
+def test_several_indices_become_one(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    for count in [(), (0,), (4,), (3, 2)]:
+        given = [np.asarray(rng.integers(0, size, count)) for size in shape]
+        np.testing.assert_array_equal(flat_index(shape, *given), np.ravel_multi_index(given, shape))
+    wrong = [np.array([0, 1])] * (len(shape) - 1) + [np.array([0, shape[-1]])]
+    with pytest.raises(ValueError):
+        flat_index(shape, *wrong)
+
+
+def test_gathered_and_scattered_indices_count_from_the_front() -> None:
+    x = np.zeros((4, 300), np.float32)
+    for wrong in (300, -1):
+        at = np.array([[0, wrong]] * 4)
+        with pytest.raises(IndexError):
+            gather_array(x, at, 1)

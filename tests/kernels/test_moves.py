@@ -157,3 +157,12 @@ def test_one_element_of_each_row() -> None:
                 assert found.dtype == kind and found.shape == ()
         for wrong in (7, -1):
             assert total_of_targets(x, np.where(at == 3, wrong, at), True) is None
+
+
+@pytest.mark.parametrize("kind", ["u1", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize(("lines", "count"), [(2, 17), (2, 50_000), (3, 40), (3, 70_001), (4, 9001), (5, 100)])
+def test_lines_whose_numbers_alternate(lines: int, count: int, kind: str) -> None:
+    x = np.arange(6 * lines * count).reshape(2, lines, 3, count).astype(kind)
+    assert_is(copied(x.transpose(0, 2, 3, 1)), x.transpose(0, 2, 3, 1))
+    assert_is(copied(x[0, :, 0].T), x[0, :, 0].T)
+    assert_is(copied(x[:, ::-1, 1, :-1].transpose(0, 2, 1)), x[:, ::-1, 1, :-1].transpose(0, 2, 1))

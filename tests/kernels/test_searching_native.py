@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import leafgrad
-from leafgrad.ops.reduce.binning import occurrences
+from leafgrad.ops.reduce.binning import bisected, occurrences
 from leafgrad.ops.reduce.ordering import _few_of_rows, order_of, ranked_in_rows, sorted_rows
 
 
@@ -97,3 +97,34 @@ def test_numbers_are_counted(n: int, most: int) -> None:
         np.testing.assert_array_equal(found, np.bincount(x, None, least))
     with pytest.raises(RuntimeError, match="non-negative"):
         occurrences(x - most - 1, 0)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "u1", "i1", "i2", "i4", "i8"])
+@pytest.mark.parametrize(("n", "count"), [(1, 3), (2, 17), (7, 40), (100, 16), (1000, 1001), (70_000, 30_000)])
+def test_places_in_a_sequence(n: int, count: int, kind: str) -> None:
+    rng = np.random.default_rng(n)
+    sequence, x = [rng.integers(0, 120, size).astype(kind) for size in (n, (count // 3 + 1, 3))]
+    plain = getattr(bisected, "otherwise", bisected)
+    for right, side in ((False, "left"), (True, "right")):
+        for dtype in (np.dtype(np.int32), np.dtype(np.int64)):
+            found = bisected(np.sort(sequence), x, right, dtype)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, np.searchsorted(np.sort(sequence), x, side))
+            np.testing.assert_array_equal(bisected(sequence, x, right, dtype), plain(sequence, x, right, dtype))
+
+
+def test_places_in_a_sequence_for_each_row() -> None:
+    rng = np.random.default_rng(0)
+    sequences, x = np.sort(rng.standard_normal((2, 3, 50))), rng.standard_normal((2, 3, 35))
+    x[0, 0, :3], sequences[1, 1, -4:] = np.nan, np.nan
+    for right in (False, True):
+        found = bisected(sequences, x, right, np.dtype(np.int64))
+        plain = getattr(bisected, "otherwise", bisected)(sequences, x, right, np.dtype(np.int64))
+        np.testing.assert_array_equal(found, plain)
+        assert found[0, 0, :3].tolist() == [50] * 3
+    assert bisected(sequences[:, :, :0], x, False, np.dtype(np.int32)).tolist() == np.zeros((2, 3, 35)).tolist()
+
+
+def test_nan_in_a_sequence_comes_before_every_number() -> None:
+    sequence = leafgrad.tensor([1.0, 2.0, float("nan")])  # as PyTorch has it
+    assert leafgrad.searchsorted(sequence, leafgrad.tensor([0.5, 3.0, float("nan")])).tolist() == [0, 3, 3]

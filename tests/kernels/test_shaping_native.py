@@ -11,6 +11,7 @@ from leafgrad.ops.conv.padding import with_zeros
 from leafgrad.ops.creation.ranges import triangle_places
 from leafgrad.ops.index.masks import tril, triu
 from leafgrad.ops.shape.diagonals import sum_of_diagonal
+from leafgrad.ops.shape.split import pieces, unbound
 
 
 def same(native: Any, *args: Any) -> None:
@@ -51,3 +52,24 @@ def test_sums_of_diagonals(kind: Any) -> None:
     x = np.random.default_rng(0).integers(-99, 99, (30, 20)).astype(kind) / kind(1 if kind is np.int32 else 8)
     for matrix in (x, x.T, x[::2, ::-1], x[:0]):
         same(sum_of_diagonal, matrix.astype(kind, copy=False))
+
+
+@pytest.mark.parametrize("x", [np.zeros((6, 4)), np.zeros((5, 6, 3), np.float32)[::-2, 1:, ::2], np.zeros((0, 6, 2))])
+def test_several_views(x: Any) -> None:
+    for dim in range(x.ndim):
+        size = x.shape[dim]
+        for sizes in [(size,), (0, size, 0), (1,) * size, (size // 3, size - size // 3)]:
+            views = [pieces(x, dim, sizes), getattr(pieces, "otherwise", pieces)(x, dim, sizes)]
+            assert_same_views(x, *views)
+        assert_same_views(x, unbound(x, dim), getattr(unbound, "otherwise", unbound)(x, dim))
+    frozen = np.zeros(4)
+    frozen.flags.writeable = False
+    assert not any([view.flags.writeable for view in [*pieces(frozen, 0, (2, 2)), *unbound(frozen, 0)]])
+
+
+def assert_same_views(x: Any, found: list[Any], expected: list[Any]) -> None:
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected):
+        assert one.shape == other.shape and one.dtype == other.dtype and one.flags.aligned and one.flags.writeable
+        assert not one.size or (one.strides == other.strides and one.ctypes.data == other.ctypes.data)
+        assert one.flags.c_contiguous == other.flags.c_contiguous

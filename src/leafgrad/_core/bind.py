@@ -61,11 +61,11 @@ def execute(op: Op, arrays: Sequence[Array], options: tuple[Any, ...] = (), out:
     if recording is not True and recording is not False:
         return execute_in_modes(run, op, arrays, options, out)
     try:
-        if out is not None:
+        if out is not None and not op.writes_into:
             return run(op, arrays, options, out)
         kernel = op.kernel  # in two steps: to find a function in a slot and to call it is slower in one
         arguments = tuple(arrays) + options  # with two stars they would become a list first
-        return kernel(*arguments)
+        return kernel(*arguments) if out is None else kernel(*arguments, out)
     except MemoryError as error:
         raise out_of_memory(error) from error
 

@@ -18,19 +18,14 @@ from leafgrad._core.threads import get_ident
 
 REMEMBERED: Final = 1024
 
-number_now: Final[Callable[[], int]] = take_order
-reference: Final[Callable[[Any], Any]] = ref
-this_thread: Final[Callable[[], int]] = get_ident
 _nobody: Final[Any] = ref(set())  # the module of calls that have not happened yet
+# of each the module, the counter's numbers before and after, and the thread
 last_calls: Final[deque[tuple[Any, int, int, int]]] = deque(
     [(_nobody, -i, -i, 0) for i in range(REMEMBERED)], maxlen=REMEMBERED
 )
-_append: Final[Any] = last_calls.append
-
-
-def note_call(module: Any, before: int) -> None:
-    """A call of a module has ended that began when the counter stood at `before`."""
-    _append((reference(module), before, number_now(), this_thread()))
+remember_call: Final = last_calls.append
+number_now: Final[Callable[[], int]] = take_order
+this_thread: Final[Callable[[], int]] = get_ident
 
 
 def remembered_since() -> int:

@@ -121,18 +121,44 @@ class Conjugate:
         return self.version != int(self.base.version[0])
 
 
+class Parts:
+    """What leads to the results of an operation that makes many views at once: the steps `before` it, and as what else
+    each of them can be had, an operation with `options_of(number)`. That is looked for when somebody asks."""
+
+    __slots__ = ("before", "operation", "options_of")
+
+    def __init__(self, before: tuple[Any, ...], operation: Any, options_of: Any) -> None:
+        self.before = before
+        self.operation = operation
+        self.options_of = options_of
+
+
 class View:
     """How a tensor looks at the memory of another: `base` seen through `steps`, each an Op with its options."""
 
-    __slots__ = ("base", "node_version", "restriction", "silent", "steps")
+    __slots__ = ("base", "known", "node_version", "number", "restriction", "silent")
 
-    def __init__(self, base: TensorBase, steps: tuple[Any, ...], restriction: str | None) -> None:
+    def __init__(self, base: TensorBase, known: Any, restriction: str | None, number: int = 0) -> None:
         self.base = base
-        self.steps = steps
+        self.known = known  # the steps, or the Parts of which this is the one with `number`
+        self.number = number
         self.node_version: int = base.version[0]  # the version for which the view's own node is right
         self.restriction = restriction  # why an in-place change of it cannot be differentiated, if so
         # made under no_grad of a base that requires grad: as in PyTorch it requires grad as well, but gets none
         self.silent: bool = False
+
+    @property
+    def steps(self) -> tuple[Any, ...]:
+        known = self.known
+        if isinstance(known, Parts):
+            known = known.before + ((known.operation, known.options_of(self.number)),)
+            self.known = known
+        steps: tuple[Any, ...] = known
+        return steps
+
+    @steps.setter
+    def steps(self, steps: tuple[Any, ...]) -> None:
+        self.known = steps
 
 
 def is_silent(t: TensorBase) -> bool:

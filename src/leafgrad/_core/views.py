@@ -17,7 +17,7 @@ from leafgrad._core.modes import current_modes
 from leafgrad._core.node import Node
 from leafgrad._core.op import OPTION, SHAPE, Op
 from leafgrad._core.recorder import needs_recording, settle
-from leafgrad._core.tensor import Array, RareFields, TensorBase, View, as_array, links, ndarray
+from leafgrad._core.tensor import Array, Parts, RareFields, TensorBase, View, as_array, links, ndarray
 
 Operation = Any  # of leafgrad.ops.registry: the steps of a view are these, each with its options
 
@@ -118,3 +118,30 @@ def link(result: Any, t: TensorBase, operation: Operation, options: tuple[Any, .
     for mode in current_modes():
         mode.linked(result, t, operation, options)
     return result
+
+
+def link_parts(results: list[Any], t: TensorBase, operation: Operation, options_of: Any) -> None:
+    """`link` for all results of an operation that makes many views of `t`, each of which is also one of `operation`."""
+    rare = t.rare
+    if current_modes() or (rare is not None and rare.inference):
+        for number in range(len(results)):
+            link(results[number], t, operation, options_of(number), MULTI_VIEW)
+        return
+    outer = rare.view if rare is not None else None
+    base = t if outer is None else outer.base
+    parts = Parts(() if outer is None else outer.steps, operation, options_of)
+    restriction: str = MULTI_VIEW
+    if not state.recording:
+        restriction = INFERENCE_VIEW if state.inference else NO_GRAD_VIEW
+    silent: bool = t.needs_grad and not state.recording
+    for number in range(len(results)):
+        result: TensorBase = results[number]
+        result.version = t.version
+        known = result.rare
+        if known is None:
+            result.rare = known = RareFields()
+        known.inference = False
+        view = View(base, parts, restriction, number)
+        known.view = view
+        if silent:
+            result.needs_grad = view.silent = True

@@ -8,7 +8,7 @@
        flipped(x, dims)             in reverse order along dimensions
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
        converted(x, dtype)          a copy in another dtype: conversions.h
-       and those of filling.h, indexing.h, searching.h, ordering.h and shaping.h
+       and those of bisecting.h, filling.h, indexing.h, searching.h, ordering.h and shaping.h
 
    They take exact ndarrays of up to 16 bytes for an element, and no objects. */
 #define PY_SSIZE_T_CLEAN
@@ -184,6 +184,7 @@ static PyObject *flipped(PyObject *const *args, Py_ssize_t given)
     return (PyObject *)out;
 }
 
+#include "bisecting.h"
 #include "conversions.h"
 #include "indexing.h"
 #include "filling.h"
@@ -267,6 +268,7 @@ static const NativeFunction functions[] = {
     {"converted", converted},
     {"taken", taken},
     {"gathered", gathered},
+    {"flat_index", flat_index},
     {"total_of_targets", total_of_targets},
     {"scattered", scattered},
     {"slices_added", slices_added},
@@ -275,7 +277,10 @@ static const NativeFunction functions[] = {
     {"ordered", ordered},
     {"ranked", ranked},
     {"occurrences", occurrences},
+    {"places", places},
     {"padded", padded},
+    {"pieces", pieces},
+    {"unbound", unbound},
     {"triangle", triangle},
     {"lower_part", lower_part},
     {"upper_part", upper_part},

@@ -19,6 +19,7 @@
 #define LINE 32768            /* bytes of a line that are copied at once, about */
 #define SQUARE 16             /* elements, whose squares are turned in the cache, */
 #define SQUARES 4             /* so many side by side */
+#define MOST_WOVEN 4          /* lines whose numbers alternate in the target, as those of pixel_shuffle do */
 
 typedef struct {
     npy_intp size, from_step, to_step;
@@ -31,8 +32,9 @@ typedef struct {
     int outer;                /* dimensions before the last ones, */
     CopyDim dims[NPY_MAXDIMS];
     CopyDim line, row;        /* the last and its neighbour, of which a unit has so many: */
-    npy_intp lines;
+    npy_intp lines;           /* (if they are woven, elements of a line) */
     int crossed;              /* does the source run along `row`? */
+    int woven;                /* are there a few rows, whose numbers alternate in the target? */
     npy_intp per_row, units;  /* units for each position of the outer dimensions, and in all */
 } Copy;
 
@@ -70,6 +72,23 @@ typedef struct {
             T *out = (T *)(to + row * to_step);                                                                        \
             for (int line = 0; line < SQUARE; line++) out[line] = square[line][row];                                   \
         }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    /* a few lines woven into one: the numbers of each, one step of `to` wide, side by side */                         \
+    INLINE void weave_few_##T(const char *from, npy_intp across, char *to, const int lines, npy_intp count)            \
+    {                                                                                                                  \
+        T *restrict out = (T *)to;                                                                                     \
+        const T *restrict x = (const T *)from;                                                                         \
+        for (npy_intp i = 0; i < count; i++) {                                                                         \
+            for (int line = 0; line < lines; line++) out[i * lines + line] = x[line * across + i];                     \
+        }                                                                                                              \
+    }                                                                                                                  \
+    VECTORISED static void weave_##T(const char *from, npy_intp across, char *to, npy_intp lines, npy_intp count)      \
+    {                                                                                                                  \
+        across /= (npy_intp)sizeof(T);                                                                                 \
+        if (lines == 2) weave_few_##T(from, across, to, 2, count);                                                     \
+        else if (lines == 3) weave_few_##T(from, across, to, 3, count);                                                \
+        else weave_few_##T(from, across, to, 4, count);                                                                \
     }
 DEFINE_LINE(uint8_t)
 DEFINE_LINE(uint16_t)
@@ -145,9 +164,16 @@ static void plan_copy(Copy *copy, int ndim, const npy_intp *shape, const npy_int
         npy_intp length = LINE / copy->item;
         copy->row = (CopyDim){(line.size + length - 1) / length, line.from_step * length, line.to_step * length};
     }
+    copy->woven = !copy->crossed && copy->row.size >= 2 && copy->row.size <= MOST_WOVEN &&
+                  copy->line.from_step == copy->item && copy->row.to_step == copy->item &&
+                  copy->line.to_step == copy->row.size * copy->item && copy->row.from_step % copy->item == 0;
     npy_intp bytes = copy->line.size * copy->item;
     copy->lines = copy->crossed ? SQUARE * SQUARES : bytes >= LINE ? 1 : LINE / (bytes ? bytes : 1);
     copy->per_row = (copy->row.size + copy->lines - 1) / copy->lines;
+    if (copy->woven) { /* all rows, and so much of the line */
+        copy->lines = LINE / (copy->item * copy->row.size);
+        copy->per_row = (copy->line.size + copy->lines - 1) / copy->lines;
+    }
     copy->units = copy->per_row;
     for (int i = 0; i < copy->outer; i++) copy->units *= copy->dims[i].size;
 }
@@ -187,9 +213,10 @@ static void copy_units(void *context, ptrdiff_t first, ptrdiff_t last)
     int split = copy->row.size > 1 && copy->row.to_step == copy->line.to_step * length && copy->line.size > 2 * length;
     for (ptrdiff_t unit = first; unit < last; unit++) {
         npy_intp start = unit % copy->per_row * copy->lines, rest = unit / copy->per_row;
-        npy_intp rows = copy->row.size - start < copy->lines ? copy->row.size - start : copy->lines;
-        const char *from = copy->from + start * copy->row.from_step;
-        char *to = copy->to + start * copy->row.to_step;
+        const CopyDim *parted = copy->woven ? &copy->line : &copy->row;
+        npy_intp rows = parted->size - start < copy->lines ? parted->size - start : copy->lines;
+        const char *from = copy->from + start * parted->from_step;
+        char *to = copy->to + start * parted->to_step;
         for (int i = copy->outer - 1; i >= 0; i--) {
             npy_intp place = rest % copy->dims[i].size;
             rest /= copy->dims[i].size;
@@ -198,6 +225,10 @@ static void copy_units(void *context, ptrdiff_t first, ptrdiff_t last)
         }
         if (copy->crossed) {
             copy_crossed(copy, from, to, rows);
+            continue;
+        }
+        if (copy->woven) {
+            BY_ITEM(weave, copy->item)(from, copy->row.from_step, to, copy->row.size, rows);
             continue;
         }
         for (npy_intp row = 0; row < rows; row++) {

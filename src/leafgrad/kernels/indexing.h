@@ -6,9 +6,11 @@
        rows_summed(shape, at, source)    zeros of a shape, the rows of source added to those of it that `at` names
        scattered(x, index, source, dim, add)   x[index[i][j]][j] = source[i][j] for dim 0, or added, in x;
                                          source may be a single number
+       flat_index(shape, *indices)       one index for dimensions taken as one, from an index for each
        first_outside(index, low, size)   the first index that is not in [low, size), None if there is none
 
    Everything lies row by row. Indices are int64, may count from the end, and are looked at before anything happens.
+   Those of gathered and scattered, which are many, count from the front and are looked at in the course of it.
    What is added to one place is added in the order of the indices, however many threads there are. */
 #ifndef LEAFGRAD_INDEXING_H
 #define LEAFGRAD_INDEXING_H
@@ -16,6 +18,7 @@
 #include "copying.h"
 
 #define COLUMNS 64 /* of a slice, which one thread adds to at once */
+#define LOOKED_AT_ONCE 2048 /* indices, before they are used */
 #define AHEAD 4    /* slices that are asked for from memory before it is their turn */
 
 typedef struct {
@@ -26,6 +29,7 @@ typedef struct {
     npy_intp item;
     npy_intp step; /* from one element of the other to the next: 0 if it is a single number */
     int kind, add;
+    atomic_int outside; /* was an index found that is none? */
 } Indexing;
 
 static PyArray_Descr *indexed_kinds[3]; /* int64, float32, float64 */
@@ -49,6 +53,31 @@ VECTORISED static int all_between(const int64_t *at, npy_intp count, int64_t low
 
 static int all_inside(const int64_t *at, npy_intp count, npy_intp size) { return all_between(at, count, -size, size); }
 
+typedef struct {
+    const int64_t *at;
+    int64_t low, size;
+    atomic_int wrong;
+} Bounds;
+
+static void check_part(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    Bounds *bounds = context;
+    if (!all_between(bounds->at + first, last - first, bounds->low, bounds->size)) atomic_fetch_or(&bounds->wrong, 1);
+}
+
+/* all_between, by several threads where there are many; the interpreter lock is held. */
+static int all_within(const int64_t *at, npy_intp count, int64_t low, int64_t size)
+{
+    npy_intp bytes = count * (npy_intp)sizeof(int64_t);
+    if (bytes < SPLIT_FROM) return all_between(at, count, low, size);
+    Bounds bounds = {.at = at, .low = low, .size = size};
+    atomic_init(&bounds.wrong, 0);
+    Py_BEGIN_ALLOW_THREADS
+    pool_run(check_part, &bounds, count, sizeof(int64_t), bytes >= LONG_COPY);
+    Py_END_ALLOW_THREADS
+    return !atomic_load(&bounds.wrong);
+}
+
 static PyObject *first_outside(PyObject *const *args, Py_ssize_t given)
 {
     if (given != 3 || !is_index(args[0]) || !PyLong_CheckExact(args[1]) || !PyLong_CheckExact(args[2])) return NULL;
@@ -56,9 +85,15 @@ static PyObject *first_outside(PyObject *const *args, Py_ssize_t given)
     npy_intp count = PyArray_SIZE((PyArrayObject *)args[0]);
     int64_t low = PyLong_AsLongLong(args[1]), size = PyLong_AsLongLong(args[2]);
     if (PyErr_Occurred()) return NULL;
-    if (all_between(at, count, low, size)) Py_RETURN_NONE;
+    if (all_within(at, count, low, size)) Py_RETURN_NONE;
     while (*at >= low && *at < size) at++;
     return PyLong_FromLongLong(*at);
+}
+
+static PyObject *outside_error(void)
+{
+    PyErr_SetString(PyExc_IndexError, "an index is out of bounds");
+    return NULL;
 }
 
 static inline npy_intp from_front(int64_t at, npy_intp size) { return at < 0 ? at + size : at; }
@@ -79,14 +114,16 @@ static void fill_in(Indexing *work, PyArrayObject *x, int dim, npy_intp count)
     work->size = PyArray_DIM(x, dim);
     work->count = count;
     work->step = 1;
+    atomic_init(&work->outside, 0);
     work->item = PyArray_ITEMSIZE(x);
     PyArray_Descr *descr = PyArray_DESCR(x);
     work->kind = descr == indexed_kinds[1] ? 1 : descr == indexed_kinds[2] ? 2 : 0;
 }
 
-static void share_indexing(pool_work run, Indexing *work, npy_intp units)
+/* `indices` are how many of them are read. */
+static void share_indexing(pool_work run, Indexing *work, npy_intp units, npy_intp indices)
 {
-    npy_intp bytes = work->outer * work->count * work->inner * work->item;
+    npy_intp bytes = work->outer * work->count * work->inner * work->item + indices * (npy_intp)sizeof(int64_t);
     if (bytes < LET_OTHERS_RUN) {
         run(work, 0, units);
         return;
@@ -161,7 +198,7 @@ static PyObject *taken(PyObject *const *args, Py_ssize_t given)
     PyArrayObject *out = new_like(x, ndim - 1 + places, shape);
     if (out == NULL) return NULL;
     work.to = PyArray_BYTES(out);
-    if (PyArray_SIZE(out)) share_indexing(take_slices, &work, work.outer * work.count);
+    if (PyArray_SIZE(out)) share_indexing(take_slices, &work, work.outer * work.count, work.count);
     return (PyObject *)out;
 }
 
@@ -177,27 +214,26 @@ static int fits_along(PyArrayObject *x, PyArrayObject *index, int dim)
     return 1;
 }
 
+/* So many columns of some slices of one block, of which the first is at `x`, at `at` and at `other`. */
 #define DEFINE_ALONG(name, T, STATEMENT)                                                                               \
-    static void name##_##T(const Indexing *work, npy_intp block)                                                       \
+    static void name##_##T(const Indexing *work, char *first_of_x, const int64_t *at, char *first_of_other,            \
+                           npy_intp slices, npy_intp columns)                                                          \
     {                                                                                                                  \
-        npy_intp inner = work->inner, part = work->count * inner, step = work->step;                                   \
-        const int64_t *at = work->at + block * part;                                                                   \
-        T *x = (T *)(name##_reads ? (char *)work->from : work->to) + block * work->size * inner;                       \
-        T *other = (T *)(name##_reads ? work->to : (char *)work->from) + block * part * step;                                 \
-        for (npy_intp k = 0; inner == 1 && k < part; k++) {                                                            \
-            const npy_intp i = 0, place = from_front(at[k], work->size);                                               \
+        const npy_intp inner = work->inner, step = work->step;                                                         \
+        T *x = (T *)first_of_x, *other = (T *)first_of_other;                                                          \
+        for (npy_intp k = 0; inner == 1 && k < slices; k++) {                                                          \
+            const npy_intp i = 0, place = at[k];                                                                       \
             STATEMENT;                                                                                                 \
         }                                                                                                              \
-        for (npy_intp k = 0; inner > 1 && k < part; k += inner) {                                                      \
-            for (npy_intp i = 0; i < inner; i++) {                                                                     \
-                npy_intp place = from_front(at[k + i], work->size) * inner + i;                                        \
+        for (npy_intp k = 0; inner > 1 && k < slices * inner; k += inner) {                                            \
+            for (npy_intp i = 0; i < columns; i++) {                                                                   \
+                npy_intp place = at[k + i] * inner + i;                                                                \
                 STATEMENT;                                                                                             \
             }                                                                                                          \
         }                                                                                                              \
     }
-enum { gather_reads = 1, scatter_reads = 0, scatter_add_reads = 0 };
 #define DEFINE_GATHER_AND_SCATTER(T)                                                                                   \
-    DEFINE_ALONG(gather, T, other[(k + i) * step] = x[place])                                                                   \
+    DEFINE_ALONG(gather, T, other[(k + i) * step] = x[place])                                                          \
     DEFINE_ALONG(scatter, T, x[place] = other[(k + i) * step])
 DEFINE_GATHER_AND_SCATTER(uint8_t)
 DEFINE_GATHER_AND_SCATTER(uint16_t)
@@ -208,21 +244,58 @@ DEFINE_ALONG(scatter_add, float, x[place] += other[(k + i) * step])
 DEFINE_ALONG(scatter_add, double, x[place] += other[(k + i) * step])
 DEFINE_ALONG(scatter_add, uint64_t, x[place] += other[(k + i) * step])
 
-static void gather_blocks(void *context, ptrdiff_t first, ptrdiff_t last)
+typedef void (*along_function)(const Indexing *, char *, const int64_t *, char *, npy_intp, npy_intp);
+
+/* Columns of the slices `from` to `to` of a block, some slices at once: their indices are looked at, and are still in the
+   cache when they are used. Is any of them outside? */
+static int along_slices(const Indexing *work, along_function run, char *x, char *other, npy_intp block, npy_intp from,
+                        npy_intp to, npy_intp start, npy_intp columns)
 {
-    const Indexing *work = context;
-    for (; first < last; first++) BY_ITEM(gather, work->item)(work, first);
+    npy_intp inner = work->inner, some = columns < LOOKED_AT_ONCE ? LOOKED_AT_ONCE / columns : 1;
+    x += (block * work->size * inner + start) * work->item;
+    for (; from < to; from += some) {
+        npy_intp first = (block * work->count + from) * inner + start, slices = to - from < some ? to - from : some;
+        const int64_t *at = work->at + first;
+        if (columns == inner) {
+            if (!all_between(at, slices * inner, 0, work->size)) return 1;
+        } else {
+            for (npy_intp k = 0; k < slices; k++) {
+                if (!all_between(at + k * inner, columns, 0, work->size)) return 1;
+            }
+        }
+        run(work, x, at, other + first * work->step * work->item, slices, columns);
+    }
+    return 0;
 }
 
-static void scatter_blocks(void *context, ptrdiff_t first, ptrdiff_t last)
+/* units: slices of the index */
+static void gather_slices(void *context, ptrdiff_t first, ptrdiff_t last)
 {
-    const Indexing *work = context;
+    Indexing *work = context;
+    while (first < last) {
+        npy_intp block = first / work->count, start = first % work->count;
+        npy_intp end = start + last - first < work->count ? start + last - first : work->count;
+        if (along_slices(work, BY_ITEM(gather, work->item), (char *)work->from, work->to, block, start, end, 0,
+                         work->inner)) {
+            atomic_fetch_or(&work->outside, 1);
+            return;
+        }
+        first += end - start;
+    }
+}
+
+/* units: some columns of all slices of a block, so that no two threads write to one place */
+static void scatter_columns(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    Indexing *work = context;
+    along_function run = !work->add ? BY_ITEM(scatter, work->item)
+                         : work->kind == 1 ? scatter_add_float
+                         : work->kind == 2 ? scatter_add_double : scatter_add_uint64_t;
+    npy_intp parts = (work->inner + COLUMNS - 1) / COLUMNS;
     for (; first < last; first++) {
-        if (!work->add) {
-            BY_ITEM(scatter, work->item)(work, first);
-        } else {
-            (work->kind == 1 ? scatter_add_float : work->kind == 2 ? scatter_add_double : scatter_add_uint64_t)(
-                work, first);
+        npy_intp start = first % parts * COLUMNS, columns = work->inner - start < COLUMNS ? work->inner - start : COLUMNS;
+        if (along_slices(work, run, work->to, (char *)work->from, first / parts, 0, work->count, start, columns)) {
+            atomic_fetch_or(&work->outside, 1);
         }
     }
 }
@@ -235,12 +308,13 @@ static PyObject *gathered(PyObject *const *args, Py_ssize_t given)
     if (dim < 0 || !fits_along(x, index, dim)) return NULL;
     Indexing work = {.from = PyArray_BYTES(x), .at = PyArray_DATA(index)};
     fill_in(&work, x, dim, PyArray_DIM(index, dim));
-    if (!all_inside(work.at, PyArray_SIZE(index), work.size)) return NULL;
     PyArrayObject *out = new_like(x, PyArray_NDIM(index), PyArray_DIMS(index));
     if (out == NULL) return NULL;
     work.to = PyArray_BYTES(out);
-    if (PyArray_SIZE(out)) share_indexing(gather_blocks, &work, work.outer);
-    return (PyObject *)out;
+    if (PyArray_SIZE(out)) share_indexing(gather_slices, &work, work.outer * work.count, PyArray_SIZE(index));
+    if (!atomic_load(&work.outside)) return (PyObject *)out;
+    Py_DECREF(out);
+    return outside_error();
 }
 
 static PyObject *scattered(PyObject *const *args, Py_ssize_t given)
@@ -256,9 +330,9 @@ static PyObject *scattered(PyObject *const *args, Py_ssize_t given)
     work.add = PyObject_IsTrue(args[4]);
     work.step = !number;
     if (work.add && !work.kind && PyArray_DESCR(x) != indexed_kinds[0]) return NULL;
-    if (!all_inside(work.at, PyArray_SIZE(index), work.size)) return NULL;
-    if (PyArray_SIZE(index)) share_indexing(scatter_blocks, &work, work.outer);
-    return Py_NewRef((PyObject *)x);
+    npy_intp parts = (work.inner + COLUMNS - 1) / COLUMNS;
+    if (PyArray_SIZE(index)) share_indexing(scatter_columns, &work, work.outer * parts, PyArray_SIZE(index));
+    return atomic_load(&work.outside) ? outside_error() : Py_NewRef((PyObject *)x);
 }
 
 /* -- slices_added -------------------------------------------------------------------------------------------------- */
@@ -304,7 +378,8 @@ static PyObject *slices_added(PyObject *const *args, Py_ssize_t given)
     fill_in(&work, x, dim, PyArray_SIZE(at));
     if (!work.kind || PyArray_SIZE(source) != work.outer * work.count * work.inner) return NULL;
     if (!all_inside(work.at, work.count, work.size)) return NULL;
-    if (PyArray_SIZE(source)) share_indexing(add_slices, &work, work.outer * ((work.inner + COLUMNS - 1) / COLUMNS));
+    npy_intp parts = (work.inner + COLUMNS - 1) / COLUMNS;
+    if (PyArray_SIZE(source)) share_indexing(add_slices, &work, work.outer * parts, work.count);
     return Py_NewRef((PyObject *)x);
 }
 
@@ -395,6 +470,32 @@ static PyObject *rows_summed(PyObject *const *args, Py_ssize_t given)
         Py_END_ALLOW_THREADS
     }
     free(s.starts);
+    return (PyObject *)out;
+}
+
+/* -- flat_index ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *flat_index(PyObject *const *args, Py_ssize_t given)
+{
+    if (given < 2 || !PyTuple_CheckExact(args[0]) || PyTuple_GET_SIZE(args[0]) != given - 1) return NULL;
+    PyArrayObject *first = (PyArrayObject *)args[1];
+    npy_intp sizes[NPY_MAXDIMS], total = 1;
+    for (Py_ssize_t i = 1; i < given; i++) {
+        if (i > NPY_MAXDIMS || !is_index(args[i]) || !PyArray_SAMESHAPE(first, (PyArrayObject *)args[i])) return NULL;
+        npy_intp size = sizes[i - 1] = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[0], i - 1));
+        if (size <= 0 || size > NPY_MAX_INTP / total) return NULL;
+        total *= size;
+        if (!all_within(PyArray_DATA((PyArrayObject *)args[i]), PyArray_SIZE(first), -size, size)) return NULL;
+    }
+    PyArrayObject *out = new_like(first, PyArray_NDIM(first), PyArray_DIMS(first));
+    if (out == NULL) return NULL;
+    int64_t *to = PyArray_DATA(out);
+    for (Py_ssize_t i = 1; i < given; i++) {
+        const int64_t *at = PyArray_DATA((PyArrayObject *)args[i]);
+        npy_intp size = sizes[i - 1], count = PyArray_SIZE(first);
+        for (npy_intp k = 0; i == 1 && k < count; k++) to[k] = from_front(at[k], size);
+        for (npy_intp k = 0; i > 1 && k < count; k++) to[k] = to[k] * size + from_front(at[k], size);
+    }
     return (PyObject *)out;
 }
 

@@ -126,4 +126,72 @@ static PyObject *diagonal_sum(PyObject *const *args, Py_ssize_t given)
     return (PyObject *)out;
 }
 
+/* -- several views ------------------------------------------------------------------------------------------------- */
+
+/* A part of x that begins so many bytes behind it. */
+static PyObject *view_into(PyArrayObject *x, int ndim, npy_intp *shape, npy_intp *strides, npy_intp offset)
+{
+    PyArray_Descr *descr = PyArray_DESCR(x);
+    Py_INCREF(descr);
+    PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, PyArray_BYTES(x) + offset,
+                                          PyArray_ISWRITEABLE(x) ? NPY_ARRAY_WRITEABLE : 0, NULL);
+    if (view != NULL && PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef((PyObject *)x)) < 0) Py_CLEAR(view);
+    return view;
+}
+
+/* pieces(x, dim, sizes): consecutive pieces along a dimension */
+static PyObject *pieces(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 3 || !PyArray_CheckExact(args[0]) || !PyTuple_CheckExact(args[2])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int ndim = PyArray_NDIM(x), dim = dim_of(args[1], x);
+    if (dim < 0) return NULL;
+    Py_ssize_t count = PyTuple_GET_SIZE(args[2]);
+    npy_intp shape[NPY_MAXDIMS], start = 0, size = PyArray_DIM(x, dim);
+    for (int d = 0; d < ndim; d++) shape[d] = PyArray_DIM(x, d);
+    PyObject *made = PyList_New(count);
+    for (Py_ssize_t i = 0; made != NULL && i < count; i++) {
+        PyObject *number = PyTuple_GET_ITEM(args[2], i);
+        shape[dim] = PyLong_CheckExact(number) ? PyLong_AsSsize_t(number) : -1;
+        if (shape[dim] < 0 || shape[dim] > size - start) { /* NumPy says what becomes of it */
+            PyErr_Clear();
+            Py_CLEAR(made);
+            break;
+        }
+        PyObject *view = view_into(x, ndim, shape, PyArray_STRIDES(x), start * PyArray_STRIDE(x, dim));
+        if (view == NULL) {
+            Py_CLEAR(made);
+        } else {
+            PyList_SET_ITEM(made, i, view);
+        }
+        start += shape[dim];
+    }
+    return made;
+}
+
+/* unbound(x, dim): all slices along a dimension, without it */
+static PyObject *unbound(PyObject *const *args, Py_ssize_t given)
+{
+    if (given != 2 || !PyArray_CheckExact(args[0])) return NULL;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int dim = dim_of(args[1], x), left = 0;
+    if (dim < 0) return NULL;
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS], count = PyArray_DIM(x, dim);
+    for (int d = 0; d < PyArray_NDIM(x); d++) {
+        shape[left] = PyArray_DIM(x, d);
+        strides[left] = PyArray_STRIDE(x, d);
+        left += d != dim;
+    }
+    PyObject *made = PyList_New(count);
+    for (npy_intp i = 0; made != NULL && i < count; i++) {
+        PyObject *view = view_into(x, left, shape, strides, i * PyArray_STRIDE(x, dim));
+        if (view == NULL) {
+            Py_CLEAR(made);
+        } else {
+            PyList_SET_ITEM(made, i, view);
+        }
+    }
+    return made;
+}
+
 #endif

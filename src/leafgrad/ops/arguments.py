@@ -320,7 +320,9 @@ class Arguments:
         for p in list(self.parameters.values())[self.declaration.is_method :]:
             if p.name in self.kinds:
                 continue
-            if "Tensor" in str(p.annotation):
+            if p.annotation == "Sequence[Tensor | None]":
+                usual.append(KINDS["Indices"].usual.format(p.name))
+            elif "Tensor" in str(p.annotation):
                 none = f"{p.name} is None or " if p.default is None else ""
                 usual.append(f"({none}{PLAIN.format(p.name)})")
             elif p.default is p.empty:

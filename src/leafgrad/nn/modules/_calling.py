@@ -6,9 +6,10 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from leafgrad import errors
-from leafgrad._core.module_calls import note_call, number_now
+from leafgrad._core.module_calls import number_now, remember_call, this_thread
 from leafgrad._core.tensor import TensorBase
 from leafgrad.autograd.hooks import RemovableHandle, registered
 from leafgrad.nn.modules import _global_hooks
@@ -51,7 +52,7 @@ class Called:
             result = self._call_with_hooks(args, kwargs)
         else:  # `**kwargs` copies a dictionary, even an empty one
             result = self.forward(*args, **kwargs) if kwargs else self.forward(*args)
-        note_call(self, before)
+        remember_call((ref(self), before, number_now(), this_thread()))
         return result
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

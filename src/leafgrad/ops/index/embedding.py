@@ -12,7 +12,8 @@ from leafgrad._core.tensor import TensorBase, is_meta, wrap
 from leafgrad._dtypes import type_name
 from leafgrad._missing import part
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.index.gather import LONG_OR_INT, index_sum, outside, take_at
+from leafgrad.ops.index.checks import LONG_OR_INT, outside
+from leafgrad.ops.index.gather import index_sum, take_at
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, op

@@ -16,13 +16,22 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import is_batched, is_meta, wrap
-from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._core.tensor import wrap
 from leafgrad._layouts import copy_in_order_of
 from leafgrad._missing import part
 from leafgrad.kernels import NATIVE
 from leafgrad.kernels.moving import in_rows, native_move, taken
 from leafgrad.ops.dimensions import wrap_dim
+from leafgrad.ops.index.checks import (
+    INT64,
+    LONG,
+    LONG_OR_INT,
+    check_flat_range,
+    check_index,
+    check_range,
+    check_sizes_along,
+    outside,
+)
 from leafgrad.ops.reduce.common import F32, F64, raw
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, transposed
@@ -30,8 +39,6 @@ from leafgrad.ops.signature import Dim, Tensor
 
 A = Any  # an array, or a tensor under create_graph
 Array = Any
-
-INT64 = np.dtype(np.int64)  # to compare with: NumPy would have to make a dtype of np.int64 first, each time
 
 # -- arrays -----------------------------------------------------------------------------------------------------------
 
@@ -73,9 +80,8 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
         np.add.at(x, places(x.shape, dim, count, at), values)
         return
     if x.flags.c_contiguous:
-        indices = np.ascontiguousarray(at, INT64).reshape(-1)
-        flat = in_rows(values).reshape(x.shape[:dim] + (at.size,) + x.shape[dim + count :])
-        slices_added(merged(x, dim, count), indices, flat, dim)
+        indices = at if at.dtype is INT64 else at.astype(INT64)
+        slices_added(merged(x, dim, count), in_rows(indices), in_rows(values), dim)
         return
     own = indexed_first(x, dim, count)
     into = own if own.flags.c_contiguous else own.copy()
@@ -88,7 +94,9 @@ def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
 
 @native_move("slices_added")
 def slices_added(x: Array, at: Array, values: Array, dim: int) -> None:
-    """The slices of `values` along a dimension added to those of x that `at` names. Both lie row by row."""
+    """The slices of `values` along a dimension added to those of x that `at` names. All lie row by row, and `at` and
+    the dimension of `values` may be several."""
+    at, values = at.reshape(-1), values.reshape(x.shape[:dim] + (at.size,) + x.shape[dim + 1 :])
     own = indexed_first(x, dim, 1)
     into = np.ascontiguousarray(own)
     rows = indexed_first(values, dim, 1).reshape(at.size, -1) if values.size else values.reshape(at.size, 0)
@@ -154,6 +162,8 @@ def merged(x: Array, dim: int, count: int) -> Array:
     if count == 1:
         return x
     shape = x.shape
+    if count == len(shape):
+        return x.reshape(-1)
     return x.reshape(shape[:dim] + (prod(shape[dim : dim + count]),) + shape[dim + count :])
 
 
@@ -181,44 +191,6 @@ def elements_along(shape: tuple[int, ...], dim: int, index: Array) -> Array:
             at = at + np.arange(0, index.shape[d] * step, step).reshape((-1,) + (1,) * (len(shape) - 1 - d))
         step *= shape[d]
     return at
-
-
-# -- what is refused --------------------------------------------------------------------------------------------------
-
-
-def alias(array: Array) -> str | None:
-    return from_numpy_dtype(array.dtype).alias
-
-
-def check_index(index: Any, kinds: tuple[Any, ...], message: str) -> None:
-    """An index must be of one of the integer dtypes in `kinds`. The message has {} where it names the one it is of."""
-    if index.array.dtype not in kinds and (index.array.size or len(kinds) == 1):  # nothing is said of empty ones
-        kind = from_numpy_dtype(index.array.dtype)
-        raise errors.mistake(RuntimeError, message.format(kind.alias), ("index", f"{errors.describe(index)}, {kind}"))
-
-
-LONG = (INT64,)
-LONG_OR_INT = (INT64, np.dtype(np.int32))
-
-
-@native_move("first_outside")
-def outside(index: Array, low: int, size: int) -> int | None:
-    """The first index that is not in [low, size), where low is not positive."""
-    index = index.memory() if is_batched(index) else index
-    if index.size == 0 or is_meta(index):
-        return None
-    if index.dtype == INT64 and index.view(np.uint64).max() < size:
-        return None  # one look at them, because negative ones seem very large
-    if index.min() >= low and index.max() < size:
-        return None
-    flat = index.reshape(-1)
-    return int(flat[np.argmax((flat < low) | (flat >= size))])
-
-
-def check_range(index: Array, low: int, size: int, dim: int, shape: Any, error: type[Exception] = RuntimeError) -> None:
-    if (wrong := outside(index, low, size)) is not None:
-        first = f"index {wrong} is out of bounds for dimension {dim} with size {size}"
-        raise errors.mistake(error, first, ("indexed", f"shape {errors.size(shape)}"))
 
 
 # -- x[array] ---------------------------------------------------------------------------------------------------------
@@ -351,6 +323,9 @@ class index_select(Family):
 
 @native_move("gathered")
 def gather_array(x: Array, index: Array, dim: int) -> Array:
+    """Elements along a dimension; an IndexError, if an index is not between 0 and its size."""
+    if outside(index, 0, (x.shape or (1,))[dim]) is not None:
+        raise IndexError
     return x.reshape(-1).take(elements_along(x.shape, dim, index))
 
 
@@ -375,10 +350,15 @@ class gather(Family):
     def call(input: Tensor, dim: Dim, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
         check_index(index, LONG_OR_INT, "gather(): Expected dtype int32/int64 for index")
         dim = wrap_dim(dim, input.array.ndim)
-        check_along(index.array, dim, input.array, "input")
-        if sparse_grad:
-            return part("ops.sparse.rows").sparse_gather.record(input, index, dim)
-        return gather.record(input, index, dim)
+        shape = input.array.shape
+        if index.array.shape != shape:
+            check_sizes_along(index.array, dim, input.array, "input")
+        operation = part("ops.sparse.rows").sparse_gather if sparse_grad else gather
+        try:
+            return operation.record(input, index, dim)
+        except IndexError:  # the kernel looks at the indices when it uses them
+            check_range(index.array, 0, (shape or (1,))[dim], dim, shape)
+            raise
 
     vjp_input = gather_sum
 
@@ -389,31 +369,6 @@ class gather(Family):
         S(t(), 0, t(dtype="int64", low=0, high=1)),
         S(t(3), 0, t(0, dtype="int64", low=0, high=3)),
     ]
-
-
-def check_along(index: Array, dim: int, x: Array, name: str, src: Array | None = None) -> None:
-    """May `index` be used along `dim` of x (and of src)?"""
-    if not index.size or (index.shape == x.shape and index.ndim and (src is None or index.shape == src.shape)):
-        return check_range(index, 0, (x.shape or (1,))[dim], dim, x.shape)
-    for other, who in ((x, name), (src, "src")):
-        if other is not None and max(index.ndim, 1) != max(other.ndim, 1):
-            raise errors.mistake(
-                RuntimeError,
-                f"Index tensor must have the same number of dimensions as {who} tensor",
-                ("index", f"shape {errors.size(index.shape)}"),
-                (who, f"shape {errors.size(other.shape)}"),
-            )
-    own = x.shape or (1,)
-    for d, size in enumerate(index.shape):
-        if (d != dim and size > own[d]) or (src is not None and size > (src.shape or (1,))[d]):
-            first = f"Size does not match at dimension {d} expected" if name == "input" else "Expected"
-            than = "" if src is None else f" and to be no larger size than src {errors.size(src.shape)}"
-            raise errors.mistake(
-                RuntimeError,
-                f"{first} index {errors.size(index.shape)} to be no larger than self {errors.size(x.shape)} apart "
-                f"from dimension {dim}{than}",
-            )
-    check_range(index, 0, own[dim], dim, x.shape)
 
 
 @composite(
@@ -451,13 +406,6 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: Dim | None = None) -> Te
 
 
 # -- take -------------------------------------------------------------------------------------------------------------
-
-
-def check_flat_range(index: Array, count: int) -> None:
-    if (wrong := outside(index, -count, count)) is not None:
-        raise errors.mistake(
-            IndexError, f"out of range: tried to access index {wrong} on a tensor of {count} elements."
-        )
 
 
 @op

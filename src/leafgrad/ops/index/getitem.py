@@ -25,7 +25,7 @@ from leafgrad._core.thread_state import state
 from leafgrad._core.views import bind_view
 from leafgrad.ops.creation.numbers import fits
 from leafgrad.ops.index import parse
-from leafgrad.ops.index.gather import INT64
+from leafgrad.ops.index.checks import INT64
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import expanded_warning, number_as, overwrite
@@ -78,17 +78,19 @@ def getitem(self: Any, index: Any) -> Any:
         except IndexError:  # NumPy checks while it reads
             parse.in_bounds(index.array, 0, array.shape, 0)
             raise
-    elif (taken := taken_over("__getitem__", self, index)) is not UNCHANGED:
-        return taken
-    if (at := marked(index, array)) is not None:
-        return index_op.record(self, 0, index.array.ndim, at)
-    reading = parse.read(index, array.shape)
-    if reading.arrays is None:
-        where = reading.view or (...,)
-        return view_at(reading.operation, self, where)
-    if reading.view is not None:
-        self = view_at(reading.operation, self, reading.view)
-    places = parse.places_of(reading.arrays, self.array.shape)
+    places = parse.plain_places(index, array.shape) if kind is tuple else None
+    if places is None:
+        if (taken := taken_over("__getitem__", self, index)) is not UNCHANGED:
+            return taken
+        if (at := marked(index, array)) is not None:
+            return index_op.record(self, 0, index.array.ndim, at)
+        reading = parse.read(index, array.shape)
+        if reading.arrays is None:
+            where = reading.view or (...,)
+            return view_at(reading.operation, self, where)
+        if reading.view is not None:
+            self = view_at(reading.operation, self, reading.view)
+        places = parse.places_of(reading.arrays, self.array.shape)
     if places.order is not None:
         self = permute.function(self, places.order)
     return index_op.record(self, places.dim, places.span, kept(places.at, self))
@@ -148,8 +150,10 @@ def marked(index: Any, array: Array) -> Array | None:
 
 def kept(at: Array, *tensors: Any) -> Array:
     """The index array of a node to be recorded: a copy, because the user may change the one he gave."""
-    if state.recording and any([t.needs_grad for t in tensors]):
-        return execute(links.assign, (at,))
+    if state.recording:
+        for t in tensors:
+            if t.needs_grad:
+                return execute(links.assign, (at,))
     return at
 
 
@@ -380,6 +384,9 @@ def broadcastable(values: Any, x: Any, places: parse.Places, accumulate: bool) -
 
 def places_of_tensors(name: str, input: TensorBase, indices: Any, holes: bool = False) -> parse.Places:
     """Where index tensors point to; with `holes` one of them may be None, for a dimension that is not indexed."""
+    if indices.__class__ is tuple and Slice not in map(type, indices):
+        if (places := parse.plain_places(indices, input.array.shape)) is not None:
+            return places
     arrays: list[Any] = []
     for i, t in enumerate(indices):
         if t is None and holes:

@@ -14,7 +14,8 @@ from leafgrad._core.views import bind_view
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.moving import native_move
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.index.gather import alias, index, index_sum, outside
+from leafgrad.ops.index.checks import alias, outside
+from leafgrad.ops.index.gather import index, index_sum
 from leafgrad.ops.index.overwrite import (
     Overwriting,
     expanded_warning,

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.tensor import TensorBase, is_batched
+from leafgrad._core.tensor import TensorBase, is_batched, links
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.creation import from_data
-from leafgrad.ops.index.gather import INT64, outside
+from leafgrad.ops.index.checks import INT64, outside
 from leafgrad.ops.index.slices import ALL, alias, new_dimension, select, slice_, takes_all
 
 Array = Any
@@ -207,6 +208,23 @@ class Places(NamedTuple):
         return rest[: self.dim] + self.at.shape + rest[self.dim + self.span :]
 
 
+def plain_places(index: tuple[Any, ...], shape: tuple[int, ...]) -> Places | None:
+    """The places of an index of integer tensors, perhaps with `:` before and between them; None for all others.
+    `read` and `places_of` find the same step by step, in three times the time of x[i, j] on few elements."""
+    given: list[Any] = []
+    dims: list[int] = []
+    for d, part in enumerate(index):
+        if part.__class__ is links.tensor_class:
+            array = part.array
+            if array.dtype is not INT64 or not array.ndim:
+                return None
+            given.append(array)
+            dims.append(d)
+        elif part.__class__ is not Slice or not (part.start is part.stop is part.step is None):
+            return None
+    return places_in(given, dims, shape) if given and len(index) <= len(shape) else None
+
+
 def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
     """Make one index of index arrays and masks, given for each dimension of a tensor of `shape`."""
     dims = [d for d, a in enumerate(arrays) if a is not None]
@@ -215,8 +233,6 @@ def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
         check_mask(first, dims[0], shape)
         if len(dims) == max(first.ndim, 1) and first.ndim:  # nothing but this mask
             return Places(dims[0], first.ndim, np.flatnonzero(first), shape, mask=True)
-    elif len(dims) == 1:
-        return Places(dims[0], 1, in_bounds(first, dims[0], shape, 0), shape)
     given: list[Any] = []
     for d in dims:
         if arrays[d].__class__ is not tuple and arrays[d].dtype.kind == "b":
@@ -224,6 +240,13 @@ def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
             given += np.nonzero(arrays[d])
         elif arrays[d].__class__ is not tuple:  # which belongs to the mask before it
             given.append(arrays[d])
+    return places_in(given, dims, shape)
+
+
+def places_in(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Places:
+    """The same of index arrays alone, one for each of `dims`."""
+    if len(dims) == 1:
+        return Places(dims[0], 1, in_bounds(given[0], dims[0], shape, 0), shape)
     at = as_one(given, dims, shape)
     if dims[-1] - dims[0] == len(dims) - 1:
         return Places(dims[0], len(dims), at, shape)
@@ -232,10 +255,16 @@ def places_of(arrays: list[Any], shape: tuple[int, ...]) -> Places:
     return Places(0, len(dims), at, shape, order)
 
 
+@native_move("flat_index")
+def flat_index(shape: tuple[int, ...], *given: Array) -> Array:
+    """An index array for each dimension as one for all of them taken together; a ValueError, if it is out of bounds."""
+    return np.ravel_multi_index(given, shape)
+
+
 def as_one(given: list[Any], dims: list[int], shape: tuple[int, ...]) -> Array:
     """Several index arrays, for one dimension each, as one for all of these dimensions taken together."""
     try:
-        return np.ravel_multi_index(tuple(given), tuple([shape[d] for d in dims]))
+        return flat_index(tuple([shape[d] for d in dims]), *given)
     except ValueError:
         pass  # out of bounds, negative, or they cannot be broadcast
     try:

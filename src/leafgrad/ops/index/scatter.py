@@ -13,23 +13,17 @@ from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.dimensions import wrap_dim
-from leafgrad.ops.index.gather import (
+from leafgrad.ops.index.checks import (
     LONG,
     LONG_OR_INT,
-    add_at,
-    add_rows,
     alias,
     check_along,
     check_flat_range,
     check_index,
     check_range,
-    counted_from_front,
-    elements_along,
-    gather,
-    index_select,
     outside,
-    put_at,
 )
+from leafgrad.ops.index.gather import add_at, add_rows, counted_from_front, elements_along, gather, index_select, put_at
 from leafgrad.ops.index.gather import index as index_op
 from leafgrad.ops.index.overwrite import (
     Overwriting,

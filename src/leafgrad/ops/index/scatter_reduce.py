@@ -13,7 +13,8 @@ from leafgrad._core.refused_gradient import delayed_error
 from leafgrad._core.tensor import TensorBase
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.dimensions import wrap_dim
-from leafgrad.ops.index.gather import LONG_OR_INT, alias, check_along, check_index, check_range, gather
+from leafgrad.ops.index.checks import LONG_OR_INT, alias, check_along, check_index, check_range
+from leafgrad.ops.index.gather import gather
 from leafgrad.ops.index.overwrite import same_dtype, zero
 from leafgrad.ops.index.scatter import scatter, scatter_at, used_part, vector, with_unused
 from leafgrad.ops.index.slices import slice_

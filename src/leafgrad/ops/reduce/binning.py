@@ -10,11 +10,10 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, dtype, float32, float64, from_numpy_dtype
-from leafgrad.kernels.moving import native_move
+from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.ranges import spaced
 from leafgrad.ops.promotion import as_tensor_operand, cast, common_dtype
-from leafgrad.ops.reduce.ordering import comparable
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Number, Tensor
@@ -258,6 +257,24 @@ class bincount(Family):
 
 # -- places in an order -----------------------------------------------------------------------------------------------
 
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+
+
+@native_move("places")
+def bisected(sequence: A, x: A, right: bool, kind: Any) -> A:
+    """How many elements of a sequence come before each of x; with `right`, those that are equal too. What is left of
+    the sequence is halved where PyTorch halves it, which decides if it is in no order or has nan in it."""
+    size = sequence.shape[-1]
+    start = np.zeros(x.shape, np.int64)
+    left = np.full(x.shape, size)
+    for _ in range(size.bit_length()):
+        half = left >> 1
+        middle = np.minimum(start + half, size - 1)
+        other = sequence[middle] if sequence.ndim == 1 else np.take_along_axis(sequence, middle, -1)
+        behind = (left > 0) & ~(other > x if right else other >= x)
+        start, left = np.where(behind, middle + 1, start), np.where(behind, left - half - 1, half)
+    return start.astype(kind)
+
 
 @op
 class places(Family):
@@ -274,14 +291,11 @@ class places(Family):
     aten = "searchsorted"
 
     def kernel(sequence: A, x: A, sorter: A, right: bool, out_int32: bool) -> A:
-        side, kind = "right" if right else "left", np.int32 if out_int32 else np.int64
-        sequence, x = comparable(sequence), comparable(x)
-        if sequence.ndim == 1:
-            return np.asarray(np.searchsorted(sequence, x, side, sorter)).astype(kind)  # type: ignore[call-overload]
-        found = np.empty(x.shape, kind)
-        for at in np.ndindex(x.shape[:-1]):
-            found[at] = np.searchsorted(sequence[at], x[at], side, None if sorter is None else sorter[at])  # type: ignore[call-overload]
-        return found
+        if sorter is not None:
+            sequence = np.take_along_axis(sequence, sorter, -1)
+        if sequence.dtype.itemsize == 2 and sequence.dtype.kind != "i":  # half precision: compared as float32
+            sequence, x = sequence.astype(np.float32), x.astype(np.float32)
+        return bisected(in_rows(sequence), in_rows(x), right, INT32 if out_int32 else INT64)
 
     def vmap(batch: A, *args: Any) -> A:
         return batch.by_sample()
@@ -298,7 +312,11 @@ PLACES_OUT = (
 def found_places(sequence: Any, input: Any, sorter: Any, right: bool, out_int32: bool) -> Any:
     values = as_tensor_operand(input, sequence)
     check_places(sequence.array, values.array, sorter)
-    kind = common_dtype(sequence, input)
+    arrays = [sequence.array, values.array]
+    kind = from_numpy_dtype(arrays[0].dtype)
+    if arrays[1].dtype is not arrays[0].dtype:
+        kind = common_dtype(sequence, input)
+        arrays = [cast(array, kind) for array in arrays]
     if kind.category in (BOOL, COMPLEX):
         raise not_implemented("searchsorted_out_cpu", kind)
     for what, t in (("boundary", sequence), ("input value", values), ("sorter", sorter)):
@@ -308,12 +326,11 @@ def found_places(sequence: Any, input: Any, sorter: Any, right: bool, out_int32:
                 f"data copy when converting non-contiguous tensor to contiguous, please use contiguous {what} tensor "
                 "if possible. This message will only appear once per program."
             )
-    arrays = [cast(t.array, kind) for t in (sequence, values)]
     return places.record(*arrays, sorter, right, out_int32)
 
 
 def check_places(sequence: A, values: A, sorter: Any) -> None:
-    name, shapes = "torch.searchsorted():", (errors.size(sequence.shape), errors.size(values.shape))
+    name = "torch.searchsorted():"
     if sequence.ndim == 0:
         first = f"{name} boundaries tensor should have positive dimension, but got 0 dimension"
         raise errors.mistake(RuntimeError, first)
@@ -327,8 +344,8 @@ def check_places(sequence: A, values: A, sorter: Any) -> None:
         raise errors.mistake(
             RuntimeError,
             f"{name} boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and "
-            f"input value tensor must match, but we got boundaries tensor {shapes[0]} and input value tensor "
-            f"{shapes[1]}",
+            f"input value tensor must match, but we got boundaries tensor {errors.size(sequence.shape)} and input "
+            f"value tensor {errors.size(values.shape)}",
         )
     if sorter is None:
         return
@@ -336,8 +353,8 @@ def check_places(sequence: A, values: A, sorter: Any) -> None:
     if order.shape != sequence.shape:
         raise errors.mistake(
             RuntimeError,
-            f"{name} boundary and sorter must have the same size, but got boundary tensor {shapes[0]}and got sorter "
-            f"tensor {errors.size(order.shape)}",
+            f"{name} boundary and sorter must have the same size, but got boundary tensor "
+            f"{errors.size(sequence.shape)}and got sorter tensor {errors.size(order.shape)}",
         )
     if order.dtype != np.int64:
         alias = from_numpy_dtype(order.dtype).alias

@@ -7,6 +7,7 @@ because the others would have to change their history as well; single slices hav
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from operator import index as as_index
 from typing import Any
 
@@ -15,8 +16,9 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase, wrap
-from leafgrad._core.views import MULTI_VIEW, link
+from leafgrad._core.views import link_parts
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad.kernels.moving import native_move
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import select, slice_
@@ -112,12 +114,28 @@ def _filled(g: list[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
 def pieces_of(operation: Any, input: TensorBase, dim: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
     """Apply an operation whose results are consecutive pieces of its input, all of them views."""
     results = bind_many(operation.core, (input,), (dim, sizes))
-    start = 0
-    for result, size in zip(results, sizes, strict=True):
-        part = range_of(dim, start, size) if dim else (slice(start, start + size), ...)
-        link(result, input, slice_, (part,), MULTI_VIEW)
-        start += size
+    starts: list[int] = []
+
+    def options_of(number: int) -> tuple[Any, ...]:
+        if not starts:
+            starts.extend(accumulate(sizes, initial=0))
+        return (range_of(dim, starts[number], sizes[number]),)
+
+    link_parts(results, input, slice_, options_of)
     return tuple(results)
+
+
+@native_move("pieces")
+def pieces(x: A, dim: int, sizes: Sequence[int]) -> list[A]:
+    """Consecutive pieces of an array along a dimension, as views."""
+    ends = accumulate(sizes)
+    return [x[range_of(dim, end - size, size)] for end, size in zip(ends, sizes)]
+
+
+@native_move("unbound")
+def unbound(x: A, dim: int) -> list[A]:
+    """All slices of an array along a dimension, which they do not have, as views."""
+    return [x[at(dim, i)] for i in range(x.shape[dim])]
 
 
 class Pieces(Part, family=True):
@@ -127,18 +145,12 @@ class Pieces(Part, family=True):
     vmap = "dims"
     results = 0
 
-    def kernel(x: A, dim: int, sizes: Sequence[int]) -> A:
-        pieces, start = [], 0
-        for size in sizes:
-            pieces.append(x[range_of(dim, start, size) if dim else slice(start, start + size)])
-            start += size
-        return pieces
+    kernel = pieces
 
     def vjp(g: A, dim: A, sizes: A, input_shape: A) -> A:
         from leafgrad.ops.shape.join import cat
 
-        pieces = _filled(g, [(*input_shape[:dim], size, *input_shape[dim + 1 :]) for size in sizes])
-        return cat(*pieces, dim, sizes)
+        return cat(*_filled(g, [(*input_shape[:dim], size, *input_shape[dim + 1 :]) for size in sizes]), dim, sizes)
 
 
 @op
@@ -308,8 +320,7 @@ class unbind(Part):
     vmap = "dims"
     results = 0
 
-    def kernel(x: A, dim: int) -> A:
-        return [x[at(dim, i)] for i in range(x.shape[dim])]
+    kernel = unbound
 
     def call(input: Tensor, dim: Dim = 0) -> tuple[Tensor, ...]:
         ndim = input.array.ndim
@@ -318,8 +329,7 @@ class unbind(Part):
             raise errors.mistake(IndexError, "Dimension specified as 0 but tensor has no dimensions")
         dim = wrap_dim(dim, ndim)
         results = bind_many(unbind.core, (input,), (dim,))
-        for i, result in enumerate(results):
-            link(result, input, select, (at(dim, i),), MULTI_VIEW)
+        link_parts(results, input, select, lambda number: (at(dim, number),))
         return tuple(results)
 
     def vjp(g: A, dim: A, input_shape: A) -> A:
