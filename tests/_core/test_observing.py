@@ -157,9 +157,9 @@ def test_what_an_observer_sees_changes_nothing() -> None:
         for _ in range(3):
             if training is watched:
                 with Listing():
-                    training.losses.append(float(training.step()))  # type: ignore[attr-defined]
+                    training.losses.append(training.step().item())  # type: ignore[attr-defined]
             else:
-                training.losses.append(float(training.step()))  # type: ignore[attr-defined]
+                training.losses.append(training.step().item())  # type: ignore[attr-defined]
     np.testing.assert_allclose(watched.losses, unwatched.losses, rtol=1e-6)  # type: ignore[attr-defined]
 
 

@@ -84,13 +84,12 @@ def user_frame(frame: Any = None, known: int = 1, methods: int = 0) -> Any:
     while True:
         try:
             while internal_files[frame.f_code.co_filename]:
-                caller = frame.f_back
-                if caller is None:
-                    return frame
-                frame = caller
+                frame = frame.f_back
             return frame
         except KeyError:
             is_internal(frame.f_code.co_filename)  # a new file, which is known from now on
+        except AttributeError:  # no frame is left: all were leafgrad's. One of those, kept, would refer to itself
+            return NO_FRAME
 
 
 def outermost_frame() -> Any:

@@ -51,7 +51,7 @@ def record(op: Op, tensors: tuple[Any, ...], arrays: Sequence[Array], options: t
     version: Version = [0, None]
     result: TensorBase = links.new(links.tensor_class)
     result.array = out
-    result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind, 3)
+    result.node = make_node(op, tensors, arrays, options, (out,), (version,), out.shape, kind, 4)
     result.needs_grad = True
     result.version = version
     result._grad = None
@@ -71,7 +71,7 @@ def record_many(
     results: list[Any] = [wrap(out) for out in outs]
     shapes = tuple([out.shape for out in outs])
     kinds = tuple([out.dtype for out in outs])
-    node = make_node(op, tensors, arrays, options, outs, [t.version for t in results], shapes, kinds)
+    node = make_node(op, tensors, arrays, options, outs, [t.version for t in results], shapes, kinds, 4)
     for index, result in enumerate(results):
         if kinds[index].kind not in "biu":
             result.node = output_of(node, index, shapes[index], kinds[index])
@@ -90,7 +90,8 @@ def make_node(
     kind: Any,
     known_callers: int = 2,
 ) -> Node:
-    """The node of an operation: the edges to where its inputs came from, and the values that its rule will need."""
+    """The node of an operation: the edges to where its inputs came from, and the values that its rule will need. At
+    least so many callers are leafgrad's own, this function included."""
     frame = origin.user_frame(None, known_callers)
     t: TensorBase | None
     edges: list[Any] = []

@@ -22,7 +22,7 @@ from leafgrad._core import origin
 from leafgrad._core.bind import execute
 from leafgrad._core.events import ZERO_GRAD, noted_again
 from leafgrad._core.modes import about_to_change, call_in_modes, switches
-from leafgrad._core.tensor import TensorBase, constant, is_meta, links
+from leafgrad._core.tensor import TensorBase, constant, is_meta, links, ndarray
 from leafgrad._core.thread_state import shared_modes
 from leafgrad._core.thread_state import state as thread
 from leafgrad._settings import typename
@@ -183,7 +183,7 @@ class Optimizer(Hooked):
             with enable_grad():
                 self._recorded_steps()
             return loss
-        frame = origin.user_frame(_getframe(1))
+        frame = origin.user_frame(_getframe(2))  # behind `step`
         here = (frame.f_code, frame.f_lasti)
         for group in self.param_groups:
             if group.get("capturable"):
@@ -229,7 +229,7 @@ class Optimizer(Hooked):
 
     def _execute(self, arrays: list[Array], group: Group, count: Any) -> None:
         """One step of parameters, each given with its gradient and what is kept for it."""
-        if is_meta(arrays[0]):
+        if arrays[0].__class__ is not ndarray and is_meta(arrays[0]):
             return
         options = (*self._options(group), count) if self._counts else self._options(group)
         if options[0].__class__ is not float:

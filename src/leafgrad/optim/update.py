@@ -110,11 +110,14 @@ def in_place(formula: Formula, inputs: Sequence[str], only_if: Mapping[str, str]
     update = traced or update_natively
 
     def kernel(*args: Any) -> list[Array]:
-        out: Any = args[-1] if args[-1].__class__ is list else None
-        end = len(args) - count - (out is not None)
-        options = args[end : end + count]
-        if out is None or out[0] is not args[0]:
-            out = [np.empty_like(a) for a in args[:end]] if out is None else out
+        out: Any = args[-1]
+        if out.__class__ is list:
+            options = args[-1 - count : -1]
+        else:  # not into given arrays
+            end = len(args) - count
+            options = args[end:]
+            out = [np.empty_like(a) for a in args[:end]]
+        if out[0] is not args[0]:
             for target, a in zip(out, args):
                 target[...] = a
         update(out, options)

@@ -150,11 +150,12 @@ class linear(Family):
             b = None if bias is None else bias.array
         except AttributeError:
             raise checks.not_tensors(input, weight, bias) from None
-        kind, n = x.dtype, x.ndim
+        kind, shape, sizes = x.dtype, x.shape, w.shape
+        n = len(shape)
         if (
-            n == 0 or w.ndim != 2 or x.shape[-1] != w.shape[1]
+            n == 0 or len(sizes) != 2 or shape[-1] != sizes[1]
             or kind is not w.dtype or not (kind is _f32 or kind is _f64)
-            or (b is not None and (b.shape != w.shape[:1] or b.dtype is not kind))
+            or (b is not None and (b.shape != sizes[:1] or b.dtype is not kind))
         ):  # fmt: skip
             if not (is_batched(x) or is_batched(w)) or not checks.fit_in_map(x, w, b):
                 checks.check_linear(x, w, b)
