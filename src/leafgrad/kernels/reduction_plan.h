@@ -17,7 +17,7 @@
 #define PIECE 16384          /* elements in one call of a loop, about */
 #define SOME_UNITS 64        /* calls whose results are joined one after the other */
 #define FEW_TILES 8
-#define CHUNKS 32
+#define CHUNKS 32 /* of all tiles together: each has results that one thread joins in the end */
 #define WIDENED 4096 /* numbers of 16 bits that are in float32 at once */
 
 /* -- the reductions ------------------------------------------------------------------------------------------------ */
@@ -164,7 +164,7 @@ static void share(Plan *plan, npy_intp total)
     plan->units = folds * plan->pieces;
     plan->chunk = plan->units;
     if (total >= SPLIT_FROM && plan->tiles < FEW_TILES && plan->units > 1) {
-        plan->chunk = (plan->units + CHUNKS - 1) / CHUNKS;
+        plan->chunk = (plan->units * plan->tiles + CHUNKS - 1) / CHUNKS;
     }
     plan->chunks = (plan->units + plan->chunk - 1) / plan->chunk;
     plan->width = plan->loops->begin == moments_begin ? 3 * BLOCK : BLOCK;
@@ -290,6 +290,10 @@ static double ended(const Plan *plan, const Result *result)
 #define DEFINE_WRITTEN(kind, T)                                                                                        \
     VECTORISED static void written_##kind(const Result *results, ptrdiff_t count, double times, double among, T *out)  \
     {                                                                                                                  \
+        if (times == 1 && among == 1) {                                                                                \
+            SIMD for (ptrdiff_t k = 0; k < count; k++) out[k] = (T)results[k].real;                                    \
+            return;                                                                                                    \
+        }                                                                                                              \
         SIMD for (ptrdiff_t k = 0; k < count; k++) out[k] = (T)(results[k].real * times / among);                      \
     }
 DEFINE_WRITTEN(f32, float)
@@ -344,9 +348,9 @@ static void reduce_tasks(void *context, ptrdiff_t from, ptrdiff_t to)
     const Plan *plan = context;
     Result results[3 * BLOCK];
     for (ptrdiff_t task = from; task < to; task++) {
-        npy_intp tile = task / plan->chunks;
-        Result *place = plan->partials ? plan->partials + task * plan->width : results;
-        reduce_chunk(plan, tile, task % plan->chunks, place);
+        npy_intp tile = task % plan->tiles, chunk = task / plan->tiles; /* tiles side by side, which are on their way */
+        Result *place = plan->partials ? plan->partials + (tile * plan->chunks + chunk) * plan->width : results;
+        reduce_chunk(plan, tile, chunk, place);
         if (!plan->partials) finish_tile(plan, tile, results);
     }
 }
