@@ -44,8 +44,10 @@ def is_dense(array: Array) -> bool:
     return True
 
 
+@native_move("restrided")
 def restrided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
-    """The memory of an array, from its first element on, under another shape and strides in bytes."""
+    """The memory of an array, from its first element on, under another shape and strides in bytes. (NumPy's way, which
+    the native one is not, takes four microseconds.)"""
     if is_meta(array):
         return array.restrided(shape, strides)
     return np.lib.stride_tricks.as_strided(array, tuple(shape), tuple(strides), writeable=True)

@@ -81,6 +81,23 @@ def test_large_arrays(view: Any, kind: str) -> None:
     assert_is(cat.kernel(x, x, 0, ()), np.concatenate([x, x]))
 
 
+@pytest.mark.parametrize("kind", ["?", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("size", [0, 1, 3, 40, 300])
+def test_what_is_repeated(size: int, kind: str) -> None:
+    x = np.random.default_rng(0).integers(0, 200, (size, size + 1)).astype(kind)
+    for part, shape in [
+        (x, (3, *x.shape)),
+        (x.T, (2, 2, *x.T.shape)),
+        (x[:, None], (size, 4, size + 1)),
+        (x[:, None, :, None], (size, 2, size + 1, 3)),
+        (x[:1], x.shape),
+        (x[:, ::-1][:, :1], x.shape),
+        (np.array(7, kind), (size, 5)),
+    ]:
+        for target in (np.zeros(shape, kind), np.zeros(shape[::-1], kind).T):
+            assert_is(written(target, part), np.broadcast_to(part, shape))
+
+
 def test_overlapping_memory() -> None:
     x = np.arange(20.0)
     written(x[1:], x[:-1])
@@ -96,6 +113,10 @@ def test_what_does_not_fit_is_refused_as_by_numpy() -> None:
         cat.kernel(np.zeros((2, 3)), np.zeros((2, 4)), 0, ())
     with pytest.raises(ValueError, match="read-only"):
         written(np.broadcast_to(np.zeros(1), (3,)), np.ones(3))
+    with pytest.raises(ValueError, match="could not broadcast"):
+        written(np.zeros((2, 3)), np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="could not broadcast"):
+        written(np.zeros(3), np.zeros((2, 3)))
     wide = written(np.zeros((2, 3)), np.arange(3))
     np.testing.assert_array_equal(wide, [[0, 1, 2], [0, 1, 2]])
 

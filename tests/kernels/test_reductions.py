@@ -126,6 +126,10 @@ LARGE = [
     ((300_001,), None),
     ((513, 1025), (0,)),
     ((513, 1025), (1,)),
+    ((2000, 300), (0,)),
+    ((250, 4000), (1,)),
+    ((5, 15_000), (1,)),
+    ((300, 7, 900), (0, 1)),
     ((70_001, 9), (0,)),
     ((70_001, 9), (1,)),
     ((64, 65, 66), (1,)),
@@ -259,6 +263,19 @@ def test_after_a_fork() -> None:
     if child == 0:
         os._exit(0 if common.total(x).item() == expected else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "prod", "any", "count_nonzero"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_a_few_rows(name: str, kind: Any) -> None:
+    generator = np.random.default_rng(0)
+    for columns in (1, 5, 300, 1100):
+        for rows in (1, 2, 3, 4, 5, 6, 7, 63, 64, 65, 66, 67, 130):
+            x = generator.integers(-1, 3, (rows, columns)).astype(kind)
+            for part in (x, np.where(x == 0, -0.0, x).astype(kind)):
+                found, expected = SUMS[name](part, (0,), False), on_numpy(SUMS[name], part, (0,), False)
+                np.testing.assert_array_equal(found, expected)
+                np.testing.assert_array_equal(np.signbit(found.astype(float)), np.signbit(expected.astype(float)))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "var"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from leafgrad._layouts import restrided
 from leafgrad.ops.conv.padding import with_zeros
 from leafgrad.ops.creation.ranges import triangle_places
 from leafgrad.ops.index.masks import tril, triu
@@ -73,3 +74,18 @@ def assert_same_views(x: Any, found: list[Any], expected: list[Any]) -> None:
         assert one.shape == other.shape and one.dtype == other.dtype and one.flags.aligned and one.flags.writeable
         assert not one.size or (one.strides == other.strides and one.ctypes.data == other.ctypes.data)
         assert one.flags.c_contiguous == other.flags.c_contiguous
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex128, np.dtype("O")])
+def test_memory_under_another_shape(kind: Any) -> None:
+    x = np.arange(24).astype(kind)
+    item = x.itemsize
+    for shape, steps in [((6, 3), (2, 1)), ((), ()), ((0, 3), (1, 1)), ((4, 5), (0, 4)), ((2, 3, 4), (12, 4, 1))]:
+        same(restrided, x, shape, tuple([step * item for step in steps]))
+    same(restrided, x[::-1], (3, 2), (-item, -2 * item))
+    view = restrided(x, (3,), (item,))
+    view[...] = 5
+    assert list(x[:4]) == [5, 5, 5, 3]
+    x.flags.writeable = False
+    assert not restrided(x, (3,), (item,)).flags.writeable
+    same(restrided, x, [2, 2], [item, item])  # no tuples

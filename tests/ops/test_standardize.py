@@ -8,7 +8,7 @@ import pytest
 from leafgrad.ops.normalization.standardize import Normalization, layout_by, plainly
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 8), (2, 3, 4000)])
+@pytest.mark.parametrize("shape", [(2, 3, 8), (2, 3, 4000), (1, 3, 30_000), (5, 3, 9000)])
 @pytest.mark.parametrize("over", [(0, 2), (2,), (1, 2)])
 def test_statistics_of_few_and_of_many_elements(shape: tuple[int, ...], over: tuple[int, ...]) -> None:
     x = np.random.default_rng(0).standard_normal(shape) + 3

@@ -12,7 +12,7 @@ This file has elementwise kernels, reductions and searches. `native(np.multiply)
 where the extension `_loops` was built, a `Loop`. For dense arrays of floats, integers and bools it calls NumPy's own
 inner loop directly, a quarter of the time of a ufunc call on a few elements, and with several threads on many; also
 that of a comparison, which makes bools. Where `_loops` was not built it is the ufunc itself. The numbers are the same:
-both run the same machine code on the same elements.
+both run the same machine code on the same elements, but for a few functions that have a faster loop (own_loops.h).
 
 May import `_dtypes`.
 """
@@ -54,15 +54,18 @@ CHEAP = {
 }  # fmt: skip
 
 
-def native(ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None, real: bool = False) -> Callable[..., Any]:
+def native(
+    ufunc: np.ufunc, otherwise: Callable[..., Any] | None = None, real: bool = False, fills: bool = False
+) -> Callable[..., Any]:
     """`ufunc`, natively if possible. It takes the inputs and, as one more positional argument, an array for the result.
 
     `otherwise` is called with all operands that there is no native loop for, instead of `ufunc`: if it is for `real`
     numbers, with complex ones too. With an operator there, as in `native(np.multiply, operator.mul)`, the function
-    works on tensors as well, and records.
+    works on tensors as well, and records. `fills` says that NumPy's loop takes twice as long where an operand is one
+    number for a whole row, so that the row is filled in with it.
     """
     if NATIVE:
-        return _loops.Loop(ufunc, otherwise, SPLIT_CHEAP if ufunc in CHEAP else SPLIT_COSTLY, real)
+        return _loops.Loop(ufunc, otherwise, SPLIT_CHEAP if ufunc in CHEAP else SPLIT_COSTLY, real, fills)
     return ufunc if otherwise is None else otherwise
 
 
@@ -87,14 +90,14 @@ add: Any = native(np.add)
 divide: Any = native(np.true_divide)
 exponential: Any = native(np.exp)
 log1p: Any = native(np.log1p)
-maximum: Any = native(np.maximum)
-minimum: Any = native(np.minimum)
+maximum: Any = native(np.maximum, fills=True)
+minimum: Any = native(np.minimum, fills=True)
 multiply: Any = native(np.multiply)
 negative: Any = native(np.negative, negated)
 one_over: Any = native(np.reciprocal, one_divided_by, real=True)
 square_root: Any = native(np.sqrt)
 subtract: Any = native(np.subtract)
-clip: Any = native(_CLIP) if isinstance(_CLIP, np.ufunc) else np.clip  # clip(x, low, high)
+clip: Any = native(_CLIP, fills=True) if isinstance(_CLIP, np.ufunc) else np.clip  # clip(x, low, high)
 
 
 def use_threads(count: int) -> None:

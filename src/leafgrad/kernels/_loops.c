@@ -30,6 +30,7 @@
 #include "aligned_memory.h"
 #include "elements.h"
 #include "half_numbers.h"
+#include "own_loops.h"
 #include "pool_threads.h"
 
 #define MOST_OPERANDS 4       /* three inputs and a result */
@@ -49,6 +50,7 @@ typedef struct {
     PyUFuncObject *ufunc;
     PyObject *otherwise;  /* what is called for other operands: the ufunc, unless told */
     npy_intp split_from;  /* elements: where helpers begin to pay */
+    int fills;            /* is its loop slow where an operand is one number? */
     PyUFuncGenericFunction functions[KINDS];
     void *data[KINDS];
     PyArray_Descr *made[KINDS]; /* what results are, borrowed: the same kind, or bools */
@@ -177,13 +179,15 @@ static PyObject *run_rows(const Loop *self, int kind, PyArrayObject **arrays, Py
     int failed = count > 0 && !as_rows(arrays, inputs, inputs + 1, &walk, &e, 1);
     if (count > 0 && !failed) {
         Range range = {self->functions[kind], self->data[kind], inputs + 1, {NULL}, {0}, &e};
-        for (int i = 0; i <= inputs; i++) {
-            range.strides[i] = i < inputs && is_number(&e, i) ? 0 : is_strided(&e, i) ? e.strides[i][0] : e.size[i];
-        }
         e.run = run_row;
         e.numbers_stay = 1;
+        e.columns_stay = !self->fills && kind != BOOL; /* NumPy has no loop for bools with one of them either */
         e.loop = &range;
         npy_intp items = cut(&e, count >= self->split_from);
+        for (int i = 0; i <= inputs; i++) {
+            int stays = e.one_number[i] && !e.filled[i];
+            range.strides[i] = stays ? 0 : is_strided(&e, i) ? e.strides[i][0] : e.size[i];
+        }
         failed = run_range(self, &range, count, items, e.group * e.block * size) < 0;
     }
     if (failed) Py_CLEAR(out);
@@ -406,7 +410,8 @@ static void find_loop(Loop *self, int kind)
         }
         if (fits) {
             self->data[kind] = ufunc->data == NULL ? NULL : ufunc->data[i];
-            self->functions[kind] = ufunc->functions[i];
+            PyUFuncGenericFunction own = own_loop(ufunc->name, type_numbers[kind]);
+            self->functions[kind] = own == NULL ? ufunc->functions[i] : own;
             self->made[kind] = made == NPY_BOOL ? bools : kinds[kind];
             return;
         }
@@ -415,12 +420,13 @@ static void find_loop(Loop *self, int kind)
 
 static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"ufunc", "otherwise", "split_from", "real", NULL};
+    static char *names[] = {"ufunc", "otherwise", "split_from", "real", "fills", NULL};
     PyObject *ufunc, *otherwise = Py_None;
     Py_ssize_t split_from = 1 << 18;
     int real = 0; /* are complex numbers left to `otherwise`? */
+    int fills = 0;
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "O!|Onp:Loop", names, &PyUFunc_Type, &ufunc, &otherwise, &split_from, &real)) {
+            args, keywords, "O!|Onpp:Loop", names, &PyUFunc_Type, &ufunc, &otherwise, &split_from, &real, &fills)) {
         return NULL;
     }
     PyUFuncObject *u = (PyUFuncObject *)ufunc;
@@ -435,6 +441,7 @@ static PyObject *Loop_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     self->ufunc = (PyUFuncObject *)Py_NewRef(ufunc);
     self->otherwise = Py_NewRef(otherwise == Py_None ? ufunc : otherwise);
     self->split_from = split_from;
+    self->fills = fills;
     for (int kind = 0; kind < KINDS; kind++) {
         if (!real || !PyTypeNum_ISCOMPLEX(type_numbers[kind])) find_loop(self, kind);
     }

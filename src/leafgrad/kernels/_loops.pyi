@@ -17,6 +17,7 @@ class Loop:
         otherwise: Callable[..., Any] | None = None,
         split_from: int = 262_144,
         real: bool = False,
+        fills: bool = False,
     ) -> Loop: ...
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 

@@ -2,7 +2,7 @@
 
        copied(x)                    a copy, row by row
        in_rows(x)                   x, if it lies row by row
-       written(out, x)              out[...] = x
+       written(out, x)              out[...] = x, which may be repeated
        joined(*arrays, dim, sizes)  one after the other along a dimension, row by row
        sizes_of_alike(arrays, dim)  the sizes along a dimension
        flipped(x, dims)             in reverse order along dimensions
@@ -72,16 +72,21 @@ static PyObject *written(PyObject *const *args, Py_ssize_t given)
 {
     if (given != 2 || !is_plain(args[0]) || !is_plain(args[1])) return NULL;
     PyArrayObject *out = (PyArrayObject *)args[0], *x = (PyArrayObject *)args[1];
-    int ndim = PyArray_NDIM(out);
-    if (PyArray_DESCR(out) != PyArray_DESCR(x) || PyArray_NDIM(x) != ndim || !PyArray_ISWRITEABLE(out)) return NULL;
-    if (!PyArray_CompareLists(PyArray_DIMS(out), PyArray_DIMS(x), ndim)) return NULL;
-    if (PyArray_SIZE(x)) {
+    npy_intp steps[NPY_MAXDIMS];
+    int ndim = PyArray_NDIM(out), lead = ndim - PyArray_NDIM(x);
+    if (PyArray_DESCR(out) != PyArray_DESCR(x) || lead < 0 || !PyArray_ISWRITEABLE(out)) return NULL;
+    for (int i = 0; i < ndim; i++) { /* what x lacks, or has once, is repeated */
+        npy_intp size = i < lead ? 1 : PyArray_DIM(x, i - lead);
+        if (size != 1 && size != PyArray_DIM(out, i)) return NULL;
+        steps[i] = size == 1 ? 0 : PyArray_STRIDE(x, i - lead);
+    }
+    if (PyArray_SIZE(out)) {
         const char *first, *last, *from, *to;
         extent(out, &first, &last);
         extent(x, &from, &to);
         if (from <= last && first <= to) return NULL; /* perhaps the same memory */
     }
-    copy_elements(PyArray_BYTES(x), PyArray_STRIDES(x), PyArray_BYTES(out), PyArray_STRIDES(out), ndim, PyArray_DIMS(x),
+    copy_elements(PyArray_BYTES(x), steps, PyArray_BYTES(out), PyArray_STRIDES(out), ndim, PyArray_DIMS(out),
                   PyArray_ITEMSIZE(x));
     return Py_NewRef((PyObject *)out);
 }
@@ -280,6 +285,7 @@ static const NativeFunction functions[] = {
     {"places", places},
     {"padded", padded},
     {"pieces", pieces},
+    {"restrided", restrided},
     {"unbound", unbound},
     {"triangle", triangle},
     {"lower_part", lower_part},

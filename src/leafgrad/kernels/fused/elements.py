@@ -46,8 +46,11 @@ def cube(x: Vector) -> Vector:
 
 @elementwise
 def in_place_of_nan(x: Vector, nan: Number, posinf: Number, neginf: Number, most: Number) -> Vector:
-    """These numbers in place of nan and of infinities, which are beyond the largest number."""
-    return where(x != x, nan, where(x < -most, neginf, where(x > most, posinf, x)))
+    """These numbers in place of nan and of infinities, which are beyond the largest number. One after the other:
+    conditions within conditions took two thirds longer."""
+    bounded = where(x > most, posinf, x)
+    bounded = where(x < -most, neginf, bounded)
+    return where(x != x, nan, bounded)
 
 
 @elementwise

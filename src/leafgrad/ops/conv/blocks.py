@@ -226,7 +226,7 @@ class pixel_shuffle(Shuffling):
         parts = x.reshape((*lead, c // r**2, r, r, h, w))
         n = len(lead)
         order = (*range(n + 1), n + 3, n + 1, n + 4, n + 2)
-        return parts.transpose(order).copy().reshape((*lead, c // r**2, h * r, w * r))
+        return copied(parts.transpose(order)).reshape((*lead, c // r**2, h * r, w * r))
 
     def call(input: Tensor, upscale_factor: int) -> Tensor:
         at_least_three("pixel_shuffle", input, upscale_factor, "upscale_factor")
@@ -259,7 +259,7 @@ class pixel_unshuffle(Shuffling):
         parts = x.reshape((*lead, c, h // r, r, w // r, r))
         n = len(lead)
         order = (*range(n + 1), n + 2, n + 4, n + 1, n + 3)
-        return parts.transpose(order).copy().reshape((*lead, c * r**2, h // r, w // r))
+        return copied(parts.transpose(order)).reshape((*lead, c * r**2, h // r, w // r))
 
     def call(input: Tensor, downscale_factor: int) -> Tensor:
         at_least_three("pixel_unshuffle", input, downscale_factor, "downscale_factor")
@@ -316,4 +316,4 @@ class channel_shuffle(Shuffling):
 def _shuffled(x: A, groups: int, dim: int) -> A:
     shape = x.shape
     parts = x.reshape((*shape[:dim], groups, shape[dim] // groups, *shape[dim + 1 :]))
-    return parts.swapaxes(dim, dim + 1).copy().reshape(shape)
+    return copied(parts.swapaxes(dim, dim + 1)).reshape(shape)

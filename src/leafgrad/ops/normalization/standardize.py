@@ -27,6 +27,8 @@ from leafgrad.ops.registry import Family
 
 A = Any  # an array, or a tensor under create_graph
 FEW = 8_192  # elements that are copied in less time than a handful of ufuncs take
+SOME = 65_536  # elements that one thread standardizes as fast as several would
+SEVERAL_ROWS = 4  # enough for several threads
 
 
 class Layout(NamedTuple):
@@ -60,8 +62,8 @@ class Normalization(Family, family=True):
         if x.size and layout.of_rows:
             return of_rows(x, weight, bias, layout, eps)
         wide = in_layout(x, layout)
-        if 0 < wide.size <= FEW and layout.of_channels and weight is None and bias is None:
-            out, statistics = few_standardized(wide, layout, eps)
+        if wide.size and layout.of_channels and weight is None and bias is None and is_one_call(wide.size, layout):
+            out, statistics = standardized_at_once(wide, layout, eps)
         elif wide.size and layout.of_channels:
             statistics = statistics_of_channels(wide, layout, eps)
             mean, rstd, _ = statistics
@@ -178,8 +180,18 @@ def arrangement_of(form: Dims, over: Dims) -> Arrangement:
     return Arrangement(None if order == tuple(dims) else order, back, sizes, rows, kept)
 
 
-def few_standardized(x: Any, layout: Layout, eps: float) -> tuple[Any, list[Any]]:
-    """The result and the statistics of few elements without weights: in one call, half the time of three."""
+def is_one_call(size: int, layout: Layout) -> bool:
+    """Are there few elements, or do those that are standardized together lie side by side? Then, without weights, all
+    is done in one call of a kernel, in seven tenths of the time. But each row is done by one thread: a few long ones
+    took a quarter longer that way."""
+    together = arrangement_of(layout.form, layout.over)
+    if together.order is not None:
+        return size <= FEW
+    return size <= SOME or math.prod(together.rows[:-1]) >= SEVERAL_ROWS
+
+
+def standardized_at_once(x: Any, layout: Layout, eps: float) -> tuple[Any, list[Any]]:
+    """The result and the statistics of elements without weights."""
     order, back, sizes, rows, kept = arrangement_of(layout.form, layout.over)
     out, *statistics = fused.standardized((x if order is None else copied(x.transpose(order))).reshape(rows), eps)
     if order is not None:

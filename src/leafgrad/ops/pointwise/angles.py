@@ -29,7 +29,7 @@ def _over_square_of_distance(x: A, input: A, other: A) -> A:
 class atan2(Binary):
     """atan2(input, other): the angle from the axis of `other` to the point (other, input), between -pi and pi."""
 
-    kernel = native(np.arctan2)
+    kernel = native(np.arctan2, fills=True)
     as_float = True
     refuses = (COMPLEX,)
     takes = ("Tensor", "Tensor")

@@ -43,7 +43,7 @@ def _extreme(name: str, ufunc: Any, returns: str, vjp_input: Any, vjp_other: Any
     body = {
         "__module__": __name__,
         "__doc__": f"{name}(input, other): {returns}.",
-        "kernel": native(ufunc),
+        "kernel": native(ufunc, fills=True),
         "vjp_input": vjp_input,
         "vjp_other": vjp_other,
         "refuses": {COMPLEX: (RuntimeError, f"{name} not implemented for complex tensors.")},

@@ -14,7 +14,7 @@ from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._core.unbroadcast import unbroadcast
 from leafgrad._device import Size
 from leafgrad._layouts import copy_in_format, empty_array, format_of, laid_like
-from leafgrad.kernels.moving import in_rows, native_move
+from leafgrad.kernels.moving import in_rows, native_move, written
 from leafgrad.ops.dimensions import distinct_dims, shape_arguments, wrap_dim
 from leafgrad.ops.index.slices import ALL, alias
 from leafgrad.ops.registry import Family, composite, op
@@ -46,9 +46,9 @@ def movedim(input: Tensor, source: DimOrDims, destination: DimOrDims) -> Tensor:
             f"same number of dims as destination ({errors.size(given[1])} dims)",
         )
     dims = [[wrap_dim(d, ndim) for d in group] for group in given]
-    for name, group, written in zip(("source", "destination"), dims, given, strict=True):
+    for name, group, listed in zip(("source", "destination"), dims, given, strict=True):
         if len(set(group)) != len(group):
-            raise errors.mistake(RuntimeError, f"movedim: repeated dim in `{name}` ({errors.size(written)})")
+            raise errors.mistake(RuntimeError, f"movedim: repeated dim in `{name}` ({errors.size(listed)})")
     if ndim == 0:
         return view_of(alias, input, (...,))
     order: list[int] = [-1] * ndim
@@ -189,7 +189,7 @@ class repeat(Family):
     def kernel(x: A, repeats: Any) -> A:
         out = np.empty([s * n for s, n in zip(_padded(x.shape, repeats), repeats)], x.dtype)
         twice, once = _interleaved(x.shape, repeats)
-        out.reshape(twice)[...] = x.reshape(once)
+        written(out.reshape(twice), x.reshape(once))
         return out
 
     def call(input: Tensor, *counts: Sizes, repeats: Shape | None = None) -> Tensor:
