@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import leafgrad
 from leafgrad.ops.fourier.transforms import fft_c2c, fft_c2r, fft_r2c
 
 KINDS = [np.float32, np.float64]
@@ -84,3 +85,24 @@ def test_lines_in_several_threads_and_nan() -> None:
     z[3, 5] = np.nan
     out = fft_c2c.kernel(z, (1,), 1.0, True)
     assert np.isnan(out[3]).all() and not np.isnan(out[[0, 1, 2, 4, 5, 6, 7]]).any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 64])
+def test_gradients_of_real_transforms_are_their_transposes(n: int, kind: Any) -> None:
+    """<transform of x, z> and <x, gradient of z> are the same number, along one dimension and along two."""
+    for shape, dims in (((3, n), (1,)), ((n, 3), (0,)), ((4, n, 5), (0, 1)), ((n, 4, 3), (1, 0))):
+        x = leafgrad.tensor(numbers(shape, kind), requires_grad=True)
+        out = leafgrad.fft.rfftn(x, dim=dims)
+        z = complexes(tuple(out.shape), kind)
+        kept = z.copy()
+        out.backward(leafgrad.from_numpy(z))
+        np.testing.assert_array_equal(z, kept)
+        expected = (out.detach().numpy() * z.conj()).real.sum()
+        np.testing.assert_allclose((x.detach() * x.grad).sum().item(), expected, rtol=1e-4, atol=1e-3)
+        half = leafgrad.tensor(z, requires_grad=True)
+        back = leafgrad.fft.irfftn(half, [shape[dim] for dim in dims], dims)
+        w = numbers(shape, kind, 2)
+        back.backward(leafgrad.from_numpy(w))
+        found = (half.detach().numpy() * half.grad.numpy().conj()).real.sum()
+        np.testing.assert_allclose(found, (back.detach().numpy() * w).sum(), rtol=1e-4, atol=1e-3)

@@ -474,6 +474,20 @@ def test_einsum_of_two_without_and_with_a_graph(equation):
         torch.einsum("ij,kj->ik", torch.ones(2, 3), torch.ones(2, 4))
 
 
+def test_einsum_of_one_equation_and_several_shapes():
+    """What is remembered of an equation is remembered for its shapes: sizes of 1 are broadcast, samples of maps not."""
+    for shapes in (((2, 3), (3, 4)), ((2, 1), (3, 4)), ((0, 3), (3, 4)), ((2, 3), (1, 1)), ((2, 3), (3, 4))):
+        a, b = [torch.tensor(make(*shape), requires_grad=True) for shape in shapes]
+        whole = a.detach().numpy() * np.ones((1, max(a.shape[1], b.shape[0])))
+        expected = whole @ (b.detach().numpy() * np.ones((whole.shape[1], 1)))
+        np.testing.assert_allclose(torch.einsum("ij,jk->ik", a, b).detach().numpy(), expected)
+        with pytest.raises(RuntimeError, match="does not match the number of dimensions"):
+            torch.einsum("ij,jk->ik", a, b[0])
+    a, b = [torch.tensor(make(5, 2, 2, seed=seed), requires_grad=True) for seed in (1, 2)]
+    found = torch.vmap(lambda x, y: torch.einsum("ij,jk->ik", x, y))(a, b)
+    torch.testing.assert_close(found, torch.einsum("bij,bjk->bik", a, b))
+
+
 @pytest.mark.parametrize("shape", [(1,), (2,), (7,), (8,), (5, 6), (6, 5), (3, 4, 5), (1, 1)])
 def test_whole_transforms_of_real_numbers(shape):
     x = torch.tensor(make(*shape))

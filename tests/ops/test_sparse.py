@@ -291,3 +291,38 @@ def test_complex_numbers_of_sparse_tensors_as_pairs() -> None:
         torch.view_as_complex(torch.ones(2, 2).to_sparse())
     with pytest.raises(RuntimeError, match="view_as_real_sparse is only supported for complex"):
         torch.view_as_real(torch.ones(2, 2).to_sparse())
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64])
+def test_rows_are_added_in_place(kind: Any) -> None:
+    """To dense tensors of any layout, each as often as it is named."""
+    at, rows = torch.tensor([[3, 1, 3, 0]]), torch.arange(8).reshape(4, 2).to(kind)
+    sparse = torch.sparse_coo_tensor(at, rows, (5, 2))
+    expected = torch.ones(5, 2, dtype=kind) + 2 * sparse.to_dense()
+    for dense in (torch.ones(5, 2), torch.ones(2, 5).t(), torch.ones(10, 4)[::2, 1:3]):
+        memory = dense = dense.to(kind)
+        for part in (dense, dense.view(dense.shape)):
+            before = part.clone()
+            assert part.add_(sparse, alpha=2) is part
+            assert part.equal(expected + before - 1) and memory._version > 0
+        dense += sparse
+        assert dense is memory and dense.equal(expected + expected - 1 + sparse.to_dense())
+
+
+def test_what_is_added_in_place_besides_rows() -> None:
+    none = torch.sparse_coo_tensor(torch.zeros(1, 0, dtype=torch.int64), torch.ones(0), (3,))
+    assert torch.ones(3).add_(none).tolist() == [1, 1, 1]
+    places = torch.sparse_coo_tensor(torch.tensor([[0, 1], [1, 1]]), torch.ones(2), (2, 2))
+    assert torch.zeros(2, 2).add_(places, alpha=3).tolist() == [[0, 3], [0, 3]]
+    assert torch.zeros(2, 2).add_(places.to_sparse_csr()).tolist() == [[0, 1], [0, 1]]
+    doubles = torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1, dtype=torch.float64), (2,))
+    assert torch.zeros(2).add_(doubles).tolist() == [1, 0]
+    special = torch.sparse_coo_tensor(torch.tensor([[0, 1, 2]]), torch.tensor([float("nan"), float("inf"), -0.0]), (3,))
+    assert str(torch.full((3,), -0.0).add_(special).tolist()) == "[nan, inf, -0.0]"
+    x = torch.ones(2, requires_grad=True)
+    (x * 2).add_(doubles.float()).pow(2).sum().backward()
+    assert x.grad.tolist() == [12, 8]
+    with pytest.raises(RuntimeError, match=r"self has size \[3\] while other has size \[2\]"):
+        torch.zeros(3).add_(doubles)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x.add_(doubles.float())

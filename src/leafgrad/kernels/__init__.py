@@ -121,7 +121,7 @@ def native_reduction(name: str) -> Callable[[Callable[..., Any]], Any]:
 
 def native_search(name: str) -> Callable[[Callable[..., Any]], Any]:
     """Before a function (x, dim, ...) on NumPy that finds extremes and their places, or what is known so far at each
-    element: see extreme_loops.h and scan_loops.h."""
+    element: see extreme_loops.h, scan_loops.h and, for sums over paths, ctc_paths.h."""
     if Search is None:
         return lambda otherwise: otherwise
     return lambda otherwise: Search(name, otherwise)

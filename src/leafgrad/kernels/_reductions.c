@@ -19,6 +19,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "ctc_paths.h"
 #include "extreme_loops.h"
 #include "native.h"
 #include "reduction_plan.h"
@@ -239,6 +240,7 @@ static const NativeFunction functions[] = {
     {"running_product", running_product},
     {"running_max", running_max},
     {"running_min", running_min},
+    {"ctc_losses", ctc_losses},
     {NULL},
 };
 

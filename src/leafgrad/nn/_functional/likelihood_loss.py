@@ -157,6 +157,8 @@ def lengths_of(given: Any, name: str) -> list[int]:
 
 def _check_ctc(scores: Any, targets: Any, inputs: list[int], sizes: list[int], blank: int) -> None:
     """PyTorch's words about shapes and lengths that do not fit."""
+    if 0 in scores:
+        raise RuntimeError("log_probs tensor must not be empty")
     where = "(while checking arguments for ctc_loss_allocate_outputs)"
     if len(scores) != 3:  # PyTorch counts the dimension of samples that it has added
         first = (

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import in_order
 from leafgrad.kernels.fourier import native_transform
-from leafgrad.ops.conv.padding import constant_pad_nd
+from leafgrad.kernels.moving import copied
 from leafgrad.ops.pointwise.convert import real_part
-from leafgrad.ops.reduce.common import raw
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
 
@@ -61,6 +61,19 @@ def with_mirror_images(half: Array, size: int, dims: Sequence[int]) -> Array:
         images = images[(slice(None),) * dim + (np.arange(0, -images.shape[dim], -1),)]
     np.conjugate(images, out=out[(*before, slice(known, None))])
     return out
+
+
+def own_images_times(half: A, last: int, size: int, number: float) -> A:
+    """Half of a transform of `size` numbers along a dimension, with those multiplied that are their own mirror images:
+    the first and, of an even size, the last. An array is changed where it lies, because they are so few."""
+    own = slice(None, None, max(size // 2, 1) if size % 2 == 0 else size)
+    if isinstance(half, TensorBase):
+        tensor: Any = half
+        weights: Any = np.ones(tensor.shape[last], tensor.array.real.dtype)
+        weights[own] = number
+        return tensor * weights.reshape((-1,) + (1,) * (len(tensor.shape) - 1 - last))
+    half[(slice(None),) * last + (own,)] *= number
+    return half
 
 
 @op
@@ -115,11 +128,12 @@ class fft_r2c(Transform):
         return laid(x, scaled(out, factor), [*by_stride(x, dims[:-1]), dims[-1]])
 
     def vjp(g: A, dims: A, factor: A, onesided: A, input_shape: A) -> A:
-        last = dims[-1]
-        missing = input_shape[last] - g.shape[last]
-        if missing:
-            g = constant_pad_nd(g, (0, 0) * (len(input_shape) - 1 - last) + (0, missing), 0)
-        return real_part(fft_c2c(g, dims, factor, False))
+        size = input_shape[dims[-1]]
+        if not onesided:
+            return real_part(fft_c2c(g, dims, factor, False))
+        # The real part of the transform of what was left out as zeros is half of that with mirror images in its place.
+        doubled = own_images_times(g if isinstance(g, TensorBase) else copied(g), dims[-1], size, 2)
+        return fft_c2r(doubled, dims, factor / 2, size)
 
     samples = lambda t: [
         S(t(4, dtype="float64"), (0,), 1.0, True),
@@ -149,12 +163,8 @@ class fft_c2r(Transform):
         return laid(x, out, [*by_stride(x, dims[:-1]), dims[-1]])
 
     def vjp(g: A, dims: A, factor: A, input_shape: A) -> A:
-        last = dims[-1]
-        back = fft_r2c(g, dims, factor, True)
-        count = g.shape[last] - input_shape[last]  # those that stand for their mirror images as well
-        weights = np.ones(input_shape[last], raw(g).dtype)
-        weights[1 : 1 + count] = 2
-        return back * weights.reshape((-1,) + (1,) * (len(input_shape) - 1 - last))
+        # All but those that are their own stand for their mirror images as well.
+        return own_images_times(fft_r2c(g, dims, factor * 2, True), dims[-1], g.shape[dims[-1]], 0.5)
 
     samples = lambda t: [
         S(t(3, dtype="complex128"), (0,), 1.0, 4),

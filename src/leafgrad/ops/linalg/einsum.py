@@ -26,11 +26,13 @@ from leafgrad.ops.reduce.reductions import sum as sum_
 from leafgrad.ops.registry import composite
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.split import diagonal
+from leafgrad.ops.shape.view_history import view_of
 from leafgrad.ops.shape.views import permute, reshape
 from leafgrad.ops.signature import Tensor
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 ELLIPSIS = "..."
+Shape = tuple[int, ...]
 
 
 class Equation(NamedTuple):
@@ -75,7 +77,7 @@ def einsum(*args: Any) -> Tensor:
         plan = plan_of_product(equation, operands[0].array.shape, operands[1].array.shape)
         if plan is not None:
             return planned(plan, *operands)
-    return contracted(read(equation, len(operands)), operands)
+    return contracted(equation, operands)
 
 
 # -- the equation -----------------------------------------------------------------------------------------------------
@@ -140,9 +142,9 @@ def labels_in(text: str, offset: int, place: str) -> list[str]:
     return labels
 
 
-def spelled_out(labels: list[str], operand: Any, number: int, dots: list[str]) -> list[str]:
+def spelled_out(labels: list[str], ndim: int, number: int, dots: list[str]) -> list[str]:
     """The labels of an operand with one for each dimension that an ellipsis stands for: the last of `dots`."""
-    ndim, named = operand.array.ndim, len([label for label in labels if label != ELLIPSIS])
+    named = len([label for label in labels if label != ELLIPSIS])
     if ELLIPSIS not in labels and named != ndim:
         refuse(
             f"the number of subscripts in the equation ({named}) does not match the number of dimensions ({ndim}) for "
@@ -230,33 +232,84 @@ def planned(plan: Plan, a: Any, b: Any) -> Any:
 # -- the computation --------------------------------------------------------------------------------------------------
 
 
-def contracted(equation: Equation, operands: Sequence[Any]) -> Any:
+class Operand(NamedTuple):
+    """How an operand gets the dimensions of all labels, in order: of size 1 where it has none, the diagonal where it
+    has two."""
+
+    diagonals: list[tuple[int, int]]  # which dimensions become one, the last
+    order: tuple[int, ...]
+    shape: Shape | None  # None if no dimension is missing
+
+
+class Matrices(NamedTuple):
+    """How a product summed over some dimensions is one of many matrices."""
+
+    first_order: tuple[int, ...]
+    first_shape: Shape
+    second_order: tuple[int, ...]
+    second_shape: Shape
+    shape: Shape
+    order: tuple[int, ...]
+
+
+class Step(NamedTuple):
+    """The product of what there is with the next operand."""
+
+    sums_before: list[int]  # dimensions that only the one has and nobody needs any more
+    sums_of_next: list[int]
+    matrices: Matrices | None  # None if there is nothing to sum
+
+
+class Contraction(NamedTuple):
+    """All that is done to operands of known shapes."""
+
+    operands: list[Operand]
+    steps: list[Step]
+    kept: int  # how many dimensions the result has
+    summed: tuple[int, ...]
+
+
+def contracted(equation: str, operands: Sequence[Any]) -> Any:
     for i, operand in enumerate(operands):
         if not isinstance(operand, TensorBase):
+            read(equation, len(operands))
             raise errors.not_a_tensor("einsum", "operands", i + 1, operand)
-    named = [len([label for label in labels if label != ELLIPSIS]) for labels in equation.operands]
+    known = contraction(equation, tuple([tuple(operand.array.shape) for operand in operands]))
+    total, *rest = [in_order(operand, how) for operand, how in zip(operands, known.operands, strict=True)]
+    for other, step in zip(rest, known.steps, strict=True):
+        total = multiplied(total, other, step)
+    if not known.summed:
+        return total
+    if rest:  # they are of size 1 by now
+        return reshape(total, total.array.shape[: known.kept])
+    return sum_.function(total, known.summed)
+
+
+@functools.lru_cache(1000)
+def contraction(equation: str, shapes: tuple[Shape, ...]) -> Contraction:
+    """Remembered, because it takes longer than small products: half of the time of "ij,jk->ik" for ten numbers."""
+    known = read(equation, len(shapes))
+    named = [len([label for label in labels if label != ELLIPSIS]) for labels in known.operands]
     covered = [
-        operand.array.ndim - n if ELLIPSIS in labels else 0
-        for operand, n, labels in zip(operands, named, equation.operands, strict=True)
+        len(shape) - n if ELLIPSIS in labels else 0
+        for shape, n, labels in zip(shapes, named, known.operands, strict=True)
     ]
     dots = [f".{i}" for i in range(max(covered, default=0))]
     labelled = [
-        spelled_out(labels, operand, i, dots)
-        for i, (labels, operand) in enumerate(zip(equation.operands, operands, strict=True))
+        spelled_out(labels, len(shape), i, dots)
+        for i, (labels, shape) in enumerate(zip(known.operands, shapes, strict=True))
     ]
-    result = result_labels(equation, labelled, dots)
+    result = result_labels(known, labelled, dots)
     summed = sorted({label for labels in labelled for label in labels} - set(result), key=place_in_order)
     order = [*result, *summed]
-    aligned = [in_order(operand, labels, order, i) for i, (operand, labels) in enumerate(zip(operands, labelled))]
-    check_sizes(aligned, labelled, order)
-    total, rest = aligned[0], aligned[1:]
-    for i, other in enumerate(rest):
-        total = multiplied(total, other, len(result), rest[i + 1 :])
-    if not summed:
-        return total
-    if rest:  # they are of size 1 by now
-        return reshape(total, total.array.shape[: len(result)])
-    return sum_.function(total, tuple(range(len(result), len(order))))
+    found = [aligned(shape, labels, order, i) for i, (shape, labels) in enumerate(zip(shapes, labelled))]
+    operands, sizes = [each for each, _ in found], [shape for _, shape in found]
+    check_sizes(sizes, labelled, order)
+    total, steps = sizes[0], []
+    for i, other in enumerate(sizes[1:], 1):
+        step, total = step_of(total, other, len(result), sizes[i + 1 :])
+        steps.append(step)
+    return Contraction(operands, steps, len(result), tuple(range(len(result), len(order))))
 
 
 def place_in_order(label: str) -> int:
@@ -272,34 +325,32 @@ def result_labels(equation: Equation, labelled: list[list[str]], dots: list[str]
     return [*dots, *once]
 
 
-def in_order(operand: Any, labels: list[str], order: list[str], number: int) -> Any:
-    """An operand with the dimensions of all labels, in order: of size 1 where it has none, the diagonal where it has
-    two."""
-    labels = list(labels)
+def aligned(shape: Shape, labels: list[str], order: list[str], number: int) -> tuple[Operand, Shape]:
+    """What is done to an operand before it is multiplied, and its shape after that."""
+    labels, diagonals = list(labels), []
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            shape = operand.array.shape
             if shape[first] != shape[second]:
                 refuse(
                     f"subscript {label} is repeated for operand {number} but the sizes don't match, {shape[second]} != "
                     f"{shape[first]}"
                 )
-            operand = diagonal.function(operand, 0, first, second)  # which puts it last
-            labels = [each for i, each in enumerate(labels) if i not in (first, second)] + [label]
-    places = [labels.index(label) for label in order if label in labels]
-    operand = permute.function(operand, places)  # always: the result is a tensor of its own
-    sizes = iter(operand.array.shape)
-    shape = [next(sizes) if label in labels else 1 for label in order]
-    return operand if len(shape) == len(labels) else reshape(operand, shape)
+            diagonals.append((first, second))
+            others = [i for i in range(len(labels)) if i not in (first, second)]
+            labels, shape = [labels[i] for i in others] + [label], (*[shape[i] for i in others], shape[first])
+    places = tuple([labels.index(label) for label in order if label in labels])
+    sizes = dict(zip(labels, shape))
+    whole = tuple([sizes.get(label, 1) for label in order])
+    return Operand(diagonals, places, None if len(whole) == len(labels) else whole), whole
 
 
-def check_sizes(aligned: list[Any], labelled: list[list[str]], order: list[str]) -> None:
+def check_sizes(sizes: list[Shape], labelled: list[list[str]], order: list[str]) -> None:
     for place, label in enumerate(order):
         seen = 1
-        for number, operand in enumerate(aligned):
-            size = operand.array.shape[place]
+        for number, shape in enumerate(sizes):
+            size = shape[place]
             if label in labelled[number] and size != 1:
                 if seen not in (1, size):
                     if label[0] == ".":
@@ -316,35 +367,56 @@ def check_sizes(aligned: list[Any], labelled: list[list[str]], order: list[str])
                 seen = size
 
 
-def multiplied(a: Any, b: Any, kept: int, later: Sequence[Any]) -> Any:
-    """The product of two operands, summed over the dimensions from `kept` on that no later operand has."""
-    needed = [any([each.array.shape[d] != 1 for each in later]) for d in range(a.array.ndim)]
-    free = [d for d in range(kept, a.array.ndim) if not needed[d]]
-    mine, others = a.array.shape, b.array.shape
-    for d in free:  # only one of them has it
-        if mine[d] == 1 and others[d] != 1:
-            b = sum_.function(b, d, True)
-        elif others[d] == 1 and mine[d] != 1:
-            a = sum_.function(a, d, True)
+def step_of(mine: Shape, others: Shape, kept: int, later: list[Shape]) -> tuple[Step, Shape]:
+    """The product of two operands, summed over the dimensions from `kept` on that no later operand has, and the shape
+    of what results."""
+    free = [d for d in range(kept, len(mine)) if all([shape[d] == 1 for shape in later])]
     shared = [d for d in free if mine[d] != 1 and others[d] != 1]
-    return product_over(a, b, shared) if shared else mul.function(a, b)
+    before = [d for d in free if others[d] == 1 and mine[d] != 1]
+    of_next = [d for d in free if mine[d] == 1 and others[d] != 1]
+    mine = tuple([1 if d in before else size for d, size in enumerate(mine)])
+    others = tuple([1 if d in of_next else size for d, size in enumerate(others)])
+    whole = [other if size == 1 else size for size, other in zip(mine, others)]
+    shape = tuple([1 if d in shared else size for d, size in enumerate(whole)])
+    return Step(before, of_next, matrices_of(mine, others, shared) if shared else None), shape
 
 
-def product_over(a: Any, b: Any, summed: list[int]) -> Any:
-    """The product summed over some dimensions, as one of many matrices."""
-    mine, others = a.array.shape, b.array.shape
+def matrices_of(mine: Shape, others: Shape, summed: list[int]) -> Matrices:
     rest = [d for d in range(len(mine)) if d not in summed]
     both = [d for d in rest if mine[d] != 1 and others[d] != 1]
     left = [d for d in rest if d not in both and others[d] == 1]
     right = [d for d in rest if d not in both and d not in left]
 
-    def size(shape: tuple[int, ...], dims: list[int]) -> int:
+    def size(shape: Shape, dims: list[int]) -> int:
         return math.prod([shape[d] for d in dims])
 
     count, inner = size(mine, both), size(mine, summed)
-    first = reshape(permute.function(a, both + left + summed + right), (count, size(mine, left), inner))
-    second = reshape(permute.function(b, both + summed + right + left), (count, inner, size(others, right)))
-    found = bmm.function(first, second)
     order = both + left + right + summed
-    shape = [mine[d] for d in both + left] + [others[d] for d in right] + [1] * len(summed)
-    return permute.function(reshape(found, shape), [order.index(d) for d in range(len(order))])
+    return Matrices(
+        (*both, *left, *summed, *right),
+        (count, size(mine, left), inner),
+        (*both, *summed, *right, *left),
+        (count, inner, size(others, right)),
+        (*[mine[d] for d in both + left], *[others[d] for d in right], *[1 for _ in summed]),
+        tuple([order.index(d) for d in range(len(order))]),
+    )
+
+
+def in_order(operand: Any, how: Operand) -> Any:
+    for first, second in how.diagonals:
+        operand = diagonal.function(operand, 0, first, second)
+    operand = view_of(permute, operand, how.order)  # always: the result is a tensor of its own
+    return operand if how.shape is None else reshape(operand, how.shape)
+
+
+def multiplied(a: Any, b: Any, step: Step) -> Any:
+    for d in step.sums_before:
+        a = sum_.function(a, d, True)
+    for d in step.sums_of_next:
+        b = sum_.function(b, d, True)
+    how = step.matrices
+    if how is None:
+        return mul.function(a, b)
+    first = reshape(view_of(permute, a, how.first_order), how.first_shape)
+    second = reshape(view_of(permute, b, how.second_order), how.second_shape)
+    return view_of(permute, reshape(bmm.function(first, second), how.shape), how.order)

@@ -9,6 +9,8 @@ import numpy as np
 from leafgrad._core.bind import bind_finding
 from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import BOOL, COMPLEX, HALF, INTEGER, from_numpy_dtype
+from leafgrad.kernels import native_search
+from leafgrad.kernels.moving import in_rows
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Tensor
@@ -33,14 +35,8 @@ class ctc_losses(Family):
     refuses = (BOOL, INTEGER, HALF, COMPLEX)
     kernel_name = "ctc_loss_cpu"
 
-    def kernel(log_probs: A, targets: Any, lengths: Any, blank: int, zero_infinity: bool) -> tuple[A, A]:
-        losses = np.zeros(log_probs.shape[1], log_probs.dtype)
-        slopes = np.zeros_like(log_probs)
-        for n, (labels, length) in enumerate(zip(targets, lengths, strict=True)):
-            losses[n], slopes[:length, n] = of_sequence(log_probs[:length, n], np.asarray(labels, np.int64), blank)
-            if zero_infinity and np.isinf(losses[n]):
-                losses[n], slopes[:, n] = 0, 0
-        return losses, slopes
+    def kernel(log_probs: A, targets: Any, lengths: Any, blank: int, zero_infinity: bool) -> Any:
+        return losses_and_slopes(in_rows(log_probs), targets, lengths, blank, zero_infinity)
 
     def vjp(g: A, slopes: A) -> A:
         return g.reshape(1, -1, 1) * slopes
@@ -64,6 +60,18 @@ class ctc_losses(Family):
             S(t(2, 1, 3, low=-3, high=-0.5), ((1, 1),), (2,), 0, True),
         ],
     )
+
+
+@native_search("ctc_losses")
+def losses_and_slopes(log_probs: Any, targets: Any, lengths: Any, blank: int, zero_infinity: bool) -> tuple[Any, Any]:
+    """The losses of all samples, and their slopes by the scores."""
+    losses = np.zeros(log_probs.shape[1], log_probs.dtype)
+    slopes = np.zeros(log_probs.shape, log_probs.dtype)
+    for n, (labels, length) in enumerate(zip(targets, lengths, strict=True)):
+        losses[n], slopes[:length, n] = of_sequence(log_probs[:length, n], np.asarray(labels, np.int64), blank)
+        if zero_infinity and np.isinf(losses[n]):
+            losses[n], slopes[:, n] = 0, 0
+    return losses, slopes
 
 
 def of_sequence(log_probs: Any, labels: Any, blank: int) -> tuple[Any, Any]:

@@ -17,6 +17,7 @@ from leafgrad._core.overrides import UNCHANGED, handling, is_reflected, method_o
 from leafgrad._core.tensor import TensorBase, links
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, from_numpy_dtype
 from leafgrad.kernels import language, multiply, native, negative, one_over
+from leafgrad.kernels.complex_numbers import sign_of_complex
 from leafgrad.kernels.fused import basic as fused
 from leafgrad.kernels.fused import elements
 from leafgrad.ops.arguments import names_in_call
@@ -201,10 +202,7 @@ def is_complex(x: A) -> bool:
 
 
 def _sgn(x: Any) -> Any:
-    if x.dtype.kind != "c":
-        return _sign(x)
-    size = np.abs(x)
-    return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype, copy=False)
+    return sign_of_complex(x) if x.dtype.kind == "c" else _sign(x)
 
 
 @op

@@ -33,6 +33,7 @@ Function = Callable[..., Any]
 FORMS: dict[str, Function] = {}
 AS_THEY_ARE: set[str] = set()  # forms that take compressed layouts themselves
 PASSING: set[str] = set()
+looked_up: dict[str, int] = {}  # how many operations there were when a name was last looked for among them
 keeping_zero: list[Function] = []  # leafgrad.ops.sparse.elementwise: makes the form of an operation that keeps zero
 
 
@@ -95,7 +96,9 @@ def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def form_of(name: str) -> Function | None:
     """The sparse form of a function: one that was declared, or that of an operation whose block says `keeps_zero`."""
-    if name not in FORMS and is_operation(name):
+    count = len(registry) + len(composites)
+    if name not in FORMS and looked_up.get(name) != count and is_operation(name):
+        looked_up[name] = count
         for entry in (*registry.values(), *composites.values()):
             if entry.keeps_zero and (name == entry.public_name or name in entry.aliases):
                 FORMS[name] = keeping_zero[0](entry)
