@@ -52,6 +52,7 @@ HOT_MODULES = [
     "src/leafgrad/autograd/function_apply.py",
     "src/leafgrad/autograd/function_backward.py",
     "src/leafgrad/autograd/function_saved.py",
+    "src/leafgrad/ops/dimensions.py",
     "src/leafgrad/func/many_samples.py",
     "src/leafgrad/func/batching_rules.py",
     "src/leafgrad/func/batching.py",

@@ -128,3 +128,17 @@ def test_places_in_a_sequence_for_each_row() -> None:
 def test_nan_in_a_sequence_comes_before_every_number() -> None:
     sequence = leafgrad.tensor([1.0, 2.0, float("nan")])  # as PyTorch has it
     assert leafgrad.searchsorted(sequence, leafgrad.tensor([0.5, 3.0, float("nan")])).tolist() == [0, 3, 3]
+
+
+@pytest.mark.skipif(not hasattr(_few_of_rows, "otherwise"), reason="see above")
+@pytest.mark.parametrize("k", [1, 2, 5, 8, 9, 20])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_few_and_many_of_an_order_are_those_of_a_stable_sort(k: int, kind: Any) -> None:
+    for n in (20, 31, 100):
+        for numbers in rows_in_kinds(6, n):
+            x = numbers.astype(kind)
+            if kind is not np.int64:
+                x[0, :6] = np.nan, -0.0, np.inf, 0.0, -np.inf, 1
+            for largest in (True, False):
+                rows = np.ascontiguousarray(np.where(x == 0, 0, x))  # -0.0 comes before 0.0 here
+                np.testing.assert_array_equal(_few_of_rows(rows, k, largest), order_of(rows, 1, largest)[:, :k])

@@ -100,6 +100,26 @@ def test_the_same_tensor_twice():
 # -- gradients --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64", "int64", "bool", "complex64", "float16"])
+@pytest.mark.parametrize("shape", [(), (3,), (0,), (2, 3), (3, 1, 2), (2, 3, 2, 2), (2, 0, 2)])
+def test_stack_of_all_layouts_is_numpys(shape, kind):
+    x = np.arange(int(np.prod(shape))).reshape(shape).astype(kind)
+    for part in (x, x.T, x[..., ::-1] if shape else x, x[::2] if shape else x, np.broadcast_to(x, (2, *shape))):
+        parts = [torch.from_numpy(part.copy()) if 0 in part.strides else torch.from_numpy(part.copy(order="K"))]
+        parts = [parts[0], parts[0] if part.dtype == bool else parts[0] * 2, parts[0].clone()]
+        arrays = [t.numpy() for t in parts]
+        for dim in range(-part.ndim - 1, part.ndim + 1):
+            found = torch.stack(parts, dim)
+            np.testing.assert_array_equal(found.numpy(), np.stack(arrays, dim))
+            assert found.is_contiguous() or part.ndim > 3
+
+
+def test_stack_refuses_other_shapes():
+    for shapes in (((2, 3), (3, 2)), ((2,), (3,)), ((2,), (2, 1)), ((2, 3), (2, 4))):
+        with pytest.raises(RuntimeError, match="stack expects each tensor to be equal size, but got"):
+            torch.stack([torch.zeros(shape) for shape in shapes])
+
+
 @pytest.mark.parametrize(
     ("function", "shapes"),
     [

@@ -4,6 +4,7 @@
        in_rows(x)                   x, if it lies row by row
        written(out, x)              out[...] = x, which may be repeated
        joined(*arrays, dim, sizes)  one after the other along a dimension, row by row
+       stacked(*arrays, dim)        along a new dimension, row by row
        sizes_of_alike(arrays, dim)  the sizes along a dimension
        flipped(x, dims)             in reverse order along dimensions
        chosen(condition, a, b)      elements of a where the condition holds, of b elsewhere
@@ -128,6 +129,37 @@ static PyObject *joined(PyObject *const *args, Py_ssize_t given)
         copy_elements(PyArray_BYTES(part), PyArray_STRIDES(part), to, PyArray_STRIDES(out), ndim, PyArray_DIMS(part),
                       PyArray_ITEMSIZE(part));
         to += PyArray_DIM(part, dim) * PyArray_STRIDE(out, dim);
+    }
+    return (PyObject *)out;
+}
+
+/* (*arrays, dim): arrays of one shape along a new dimension, row by row. */
+static PyObject *stacked(PyObject *const *args, Py_ssize_t given)
+{
+    Py_ssize_t count = given - 1;
+    if (count < 1 || !is_plain(args[0]) || !PyLong_CheckExact(args[count])) return NULL;
+    PyArrayObject *first = (PyArrayObject *)args[0];
+    int ndim = PyArray_NDIM(first);
+    long dim = PyLong_AsLong(args[count]);
+    if (dim < 0 || dim > ndim || ndim + 1 > NPY_MAXDIMS) {
+        PyErr_Clear();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyArrayObject *part = (PyArrayObject *)args[i];
+        if (!is_plain(args[i]) || PyArray_DESCR(part) != PyArray_DESCR(first) || PyArray_NDIM(part) != ndim) return NULL;
+        if (!PyArray_CompareLists(PyArray_DIMS(part), PyArray_DIMS(first), ndim)) return NULL;
+        if (ndim > 3 && !PyArray_IS_C_CONTIGUOUS(part)) return NULL; /* see fit_together */
+    }
+    npy_intp shape[NPY_MAXDIMS], steps[NPY_MAXDIMS];
+    for (int d = 0; d <= ndim; d++) shape[d] = d == dim ? count : PyArray_DIM(first, d < dim ? d : d - 1);
+    PyArrayObject *out = new_like(first, ndim + 1, shape);
+    if (out == NULL) return NULL;
+    for (int d = 0; d < ndim; d++) steps[d] = PyArray_STRIDE(out, d < dim ? d : d + 1);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyArrayObject *part = (PyArrayObject *)args[i];
+        copy_elements(PyArray_BYTES(part), PyArray_STRIDES(part), PyArray_BYTES(out) + i * PyArray_STRIDE(out, (int)dim),
+                      steps, ndim, PyArray_DIMS(part), PyArray_ITEMSIZE(part));
     }
     return (PyObject *)out;
 }
@@ -263,6 +295,7 @@ static const NativeFunction functions[] = {
     {"in_common_order", in_common_order},
     {"written", written},
     {"joined", joined},
+    {"stacked", stacked},
     {"sizes_of_alike", sizes_of_alike},
     {"flipped", flipped},
     {"filled", filled},

@@ -148,9 +148,32 @@ INLINE TARGET REAL NAME(divisor)(const Pool *p, ptrdiff_t rows, ptrdiff_t q)
     return (REAL)(p->divisor ? p->divisor : rows * p->axis[2].count[q]);
 }
 
-static TARGET void NAME(sum_windows)(const Axis *x, const NAME(Rows) *r, const REAL *image)
+/* The means of a row of results, one by one: in the same order, without rows laid out. */
+static TARGET void NAME(mean_each)(const Pool *p, const REAL *image, ptrdiff_t z, ptrdiff_t y, REAL *out)
 {
-    for (ptrdiff_t q = 0; x->taps && q < x->out; q += LANES) {
+    const Axis *a = p->axis, *x = &a[2];
+    ptrdiff_t rows = a[0].count[z] * a[1].count[y];
+    for (ptrdiff_t q = 0; q < x->out; q++) out[q] = 0;
+    for (ptrdiff_t i = a[0].begin[z]; i < a[0].end[z]; i += a[0].apart) {
+        for (ptrdiff_t j = a[1].begin[y]; j < a[1].end[y]; j += a[1].apart) {
+            const REAL *row = image + (i * a[1].in + j) * x->in;
+            for (ptrdiff_t t = 0; t < x->taps; t++) {
+                const REAL *from = row + t * x->apart - x->before;
+                for (ptrdiff_t q = x->tap_begin[t]; q < x->tap_end[t]; q++) out[q] += from[q * x->stride];
+            }
+            for (ptrdiff_t q = 0; q < x->out && !x->taps; q++) {
+                REAL sum = out[q];
+                for (ptrdiff_t k = x->begin[q]; k < x->end[q]; k++) sum += row[k];
+                out[q] = sum;
+            }
+        }
+    }
+    for (ptrdiff_t q = 0; q < x->out; q++) out[q] /= NAME(divisor)(p, rows, q);
+}
+
+static TARGET void NAME(sum_windows)(const Axis *x, const NAME(Rows) *r)
+{
+    for (ptrdiff_t q = 0; q < x->out; q += LANES) {
         NAME(vector) sum = {0};
         for (ptrdiff_t row = 0; row < r->count; row++) {
             for (ptrdiff_t t = 0; t < x->taps; t++) {
@@ -159,28 +182,27 @@ static TARGET void NAME(sum_windows)(const Axis *x, const NAME(Rows) *r, const R
         }
         memcpy(r->results + q, &sum, sizeof sum);
     }
-    for (ptrdiff_t q = 0; !x->taps && q < x->out; q++) {
-        REAL sum = 0;
-        for (ptrdiff_t row = 0; row < r->count; row++) {
-            for (ptrdiff_t i = r->numbers[row] + x->begin[q]; i < r->numbers[row] + x->end[q]; i++) sum += image[i];
-        }
-        r->results[q] = sum;
-    }
 }
 
 static TARGET void NAME(mean_planes)(void *context, ptrdiff_t from, ptrdiff_t to)
 {
     Pool *p = context;
     const Axis *a = p->axis, *x = &a[2];
-    NAME(Rows) r = NAME(make_rows)(p);
+    int each = !x->taps || x->out * 2 <= LANES; /* to lay rows out for half a vector takes longer */
+    NAME(Rows) r = {.good = 1};
+    if (!each) r = NAME(make_rows)(p);
     if (!r.good) atomic_fetch_or(&p->failed, 1);
     for (ptrdiff_t plane = from; r.good && plane < to; plane++) {
         const REAL *image = (const REAL *)p->input + plane * a[0].in * a[1].in * x->in;
         for (ptrdiff_t row = 0; row < a[0].out * a[1].out; row++) {
             ptrdiff_t z = row / a[1].out, y = row % a[1].out, rows = a[0].count[z] * a[1].count[y];
             REAL *out = (REAL *)p->output + (plane * a[0].out * a[1].out + row) * x->out;
+            if (each) {
+                NAME(mean_each)(p, image, z, y, out);
+                continue;
+            }
             NAME(collect_rows)(p, image, z, y, 0, &r);
-            NAME(sum_windows)(x, &r, image);
+            NAME(sum_windows)(x, &r);
             for (ptrdiff_t q = 0; q < x->out; q++) out[q] = r.results[q] / NAME(divisor)(p, rows, q);
         }
     }

@@ -195,10 +195,10 @@ def means(
 ) -> Array:
     """The sum of each window, divided by the number of its elements or by another one."""
     dims = len(window)
-    geometry = Geometry(stride, padding, (1,) * dims, 1)
     if is_native(x):
-        divisor = override or 0
-        return _images.pool_mean(np.ascontiguousarray(x), positions, windows_of(window, geometry), include_pad, divisor)
+        windows = (window, stride, padding, (1,) * dims)
+        return _images.pool_mean(np.ascontiguousarray(x), positions, windows, include_pad, override or 0)
+    geometry = Geometry(stride, padding, (1,) * dims, 1)
     sizes = x.shape[-dims:]
     reach = [max(r, n + p) for r, n, p in zip(geometry.reach(positions, window), sizes, padding)]
     whole: Array = x

@@ -2,8 +2,8 @@
 
        first_of_order(x, k, largest)   for each row of x, which lies row by row, the places of these, in order
 
-   A heap holds the k best so far, the worst on top. Most elements are worse than that: blocks of them are passed over
-   with one comparison of vectors. Numbers are compared as integers of the same order, in which nan is the largest; of
+   A heap holds the k best so far, the worst on top; a list in order, if they are few. Most elements are worse than
+   that: blocks of them are passed over with one comparison of vectors. Numbers are compared as integers of the same order, in which nan is the largest; of
    equal ones the first are taken. */
 #ifndef LEAFGRAD_SEARCHING_H
 #define LEAFGRAD_SEARCHING_H
@@ -12,6 +12,7 @@
 #include "indexing.h"
 
 #define LOOKED_AT 16 /* elements at once */
+#define SHORT_LIST 8 /* elements that are put in order sooner than into a heap */
 
 typedef struct {
     const char *from;
@@ -81,12 +82,34 @@ typedef struct {
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
+    VECTORISED static void NAME##_few(const T *x, npy_intp n, npy_intp k, I sign, NAME##_found *best, int64_t *to)     \
+    {                                                                                                                  \
+        npy_intp count = 0;                                                                                            \
+        for (npy_intp i = 0; i < n;) {                                                                                 \
+            if (count == k && i + LOOKED_AT <= n && !NAME##_any(x + i, sign, best[k - 1].key)) {                       \
+                i += LOOKED_AT;                                                                                        \
+                continue;                                                                                              \
+            }                                                                                                          \
+            for (npy_intp end = i + LOOKED_AT < n ? i + LOOKED_AT : n; i < end; i++) {                                 \
+                NAME##_found now = {NAME##_key(x[i], sign), i};                                                        \
+                if (count == k && now.key <= best[k - 1].key) continue;                                                \
+                npy_intp place = count < k ? count++ : k - 1;                                                          \
+                for (; place > 0 && best[place - 1].key < now.key; place--) best[place] = best[place - 1];             \
+                best[place] = now;                                                                                     \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (npy_intp i = 0; i < k; i++) to[i] = best[i].at;                                                           \
+    }                                                                                                                  \
+                                                                                                                       \
     static void NAME##_rows(Search *s, ptrdiff_t first, ptrdiff_t last)                                                \
     {                                                                                                                  \
         NAME##_found *heap = malloc((size_t)s->k * sizeof *heap);                                                      \
         if (heap == NULL) atomic_fetch_or(&s->failed, 1);                                                              \
         for (; heap != NULL && first < last; first++) {                                                                \
-            NAME##_row((const T *)s->from + first * s->n, s->n, s->k, s->largest ? 0 : -1, heap, s->to + first * s->k);\
+            const T *x = (const T *)s->from + first * s->n;                                                            \
+            int64_t *to = s->to + first * s->k;                                                                        \
+            if (s->k <= SHORT_LIST) NAME##_few(x, s->n, s->k, s->largest ? 0 : -1, heap, to);                          \
+            else NAME##_row(x, s->n, s->k, s->largest ? 0 : -1, heap, to);                                             \
         }                                                                                                              \
         free(heap);                                                                                                    \
     }

@@ -203,10 +203,14 @@ def check_history(x: TensorBase, others: Sequence[Any]) -> bool:
     base. PyTorch does this before it looks at the other arguments. Will the change be recorded?"""
     if not state.recording:
         return False
-    view = x.rare.view if x.rare is not None else None
     wanted = needs_grad(x)
-    if not wanted and not any([isinstance(t, TensorBase) and needs_grad(t) for t in others]):
-        return False
+    if not wanted:
+        for t in others:
+            if isinstance(t, TensorBase) and needs_grad(t):
+                break
+        else:
+            return False
+    view = x.rare.view if x.rare is not None else None
     if view is not None:
         if view.restriction is not None:
             raise errors.view_in_place(x, view.restriction == MULTI_VIEW)
@@ -219,8 +223,9 @@ def check_history(x: TensorBase, others: Sequence[Any]) -> bool:
 
 def needs_grad(t: TensorBase) -> bool:
     """Does a tensor need a gradient, be it for the sake of its base, whose history it has not taken over yet?"""
-    view = t.rare.view if t.rare is not None else None
-    return t.needs_grad or (view is not None and view.base.needs_grad)
+    if t.rare is None or t.rare.view is None:
+        return t.needs_grad
+    return t.needs_grad or t.rare.view.base.needs_grad
 
 
 def check_overlap(

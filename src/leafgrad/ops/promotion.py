@@ -25,6 +25,7 @@ from leafgrad._dtypes import (
     from_numpy_dtype,
     get_default_dtype,
     int64,
+    promote_types,
     result_dtype,
     scalar_dtype,
 )
@@ -83,13 +84,13 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
     silence_numpy()
     operation = registry[op.name]
-    if (found := floats_in_map(a, b)) is not None and FLOAT not in operation.refuses:
-        return bind(op, (a, b if isinstance(b, TensorBase) else None), (), found)
-    if (found := of_one_dtype(operation, a, b)) is not None:
+    if (found := of_known_dtypes(operation, a, b)) is not None:
         try:
             return bind(op, (a, b if isinstance(b, TensorBase) else None), (), found)
         except ValueError:
             raise errors.broadcast_mismatch(operation.aten, found) from None
+    if (found := floats_in_map(a, b)) is not None and FLOAT not in operation.refuses:
+        return bind(op, (a, b if isinstance(b, TensorBase) else None), (), found)
     left = operand(a)
     right = None if left is None else operand(b)
     if left is None or right is None:
@@ -118,31 +119,51 @@ def mixed_binary(op: Op, a: Any, b: Any) -> Any:
         raise errors.broadcast_mismatch(operation.aten, arrays) from None
 
 
-_as_they_are: dict[tuple[Any, Any], bool] = {}  # are two operands of one dtype taken without promotion?
+# In which dtype an operation computes on tensors of two, whatever the default dtype; None if that has to be found out.
+_computed_in: dict[tuple[Any, Any, Any], dtype | None] = {}
 
 
-def of_one_dtype(operation: Any, a: Any, b: Any) -> tuple[Array, Array] | None:
-    """The arrays of two tensors of one dtype that the operation takes as it is, or of a tensor of integers and such a
-    number: there is nothing to promote. Half of the time of such an operation on few elements would be."""
+def of_known_dtypes(operation: Any, a: Any, b: Any) -> tuple[Array, Array] | None:
+    """The arrays of two tensors, or of a tensor of integers and such a number, in the dtype in which the operation
+    computes, if that is known from the last time. To find it out is half of the time of an operation on few elements,
+    a third where one of them is converted."""
     if not isinstance(a, TensorBase) or a.array.__class__ is not np.ndarray:
         return None
     x = a.array
     kind = x.dtype
     if isinstance(b, TensorBase):
         y = b.array
-        if y.dtype is not kind or y.__class__ is not np.ndarray:
+        if y.__class__ is not np.ndarray:
             return None
     elif b.__class__ is int and (kind is _i64 or kind is _i32) and -(2**31) <= b < 2**31:
         y = constant(b, kind)
     else:
         return None
-    known = _as_they_are.get((operation, kind))
+    other = y.dtype
+    key = (operation, kind, other)
+    if key not in _computed_in:
+        _computed_in[key] = computed_in(operation, from_numpy_dtype(kind), from_numpy_dtype(other))
+    known = _computed_in[key]
     if known is None:
-        own = from_numpy_dtype(kind)
-        refused = operation.refused_category(own) is not None or (operation.no_bool and own is bool_)
-        known = not refused and not (operation.as_float and own.category < FLOAT)
-        _as_they_are[operation, kind] = known
-    return (x, y) if known else None
+        return None
+    if other is kind:
+        return x, y
+    if not x.ndim or not y.ndim:  # a number beside others, which may count for less
+        return None
+    return cast(x, known), cast(y, known)
+
+
+def computed_in(operation: Any, own: dtype, other: dtype) -> dtype | None:
+    """What `_computed_in` remembers; None as well for what is refused."""
+    if operation.no_bool and (own is bool_ or other is bool_):
+        return None
+    try:
+        kind = promote_types(own, other)
+    except RuntimeError:
+        return None
+    if operation.refused_category(kind) is not None or (operation.as_float and kind.category < FLOAT):
+        return None
+    return kind
 
 
 def floats_in_map(a: Any, b: Any) -> tuple[Array, Array] | None:

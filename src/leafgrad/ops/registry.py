@@ -124,6 +124,9 @@ class Operation(Applicable, Entry):
         if self.row_major:
             self.kernel = in_row_major(self.kernel)
         self.result_type: Any = named_result(name, *self.result_names) if self.result_names else None
+        # the same of results whose number is right: without a call in Python, in a quarter less time
+        made: Any = self.result_type
+        self.result_of: Any = functools.partial(tuple.__new__, made) if self.result_names else None
         for function, called in ((self.method, name), (self.in_place, self.in_place_name or f"{name}_")):
             if not isinstance(function, bool):  # the block's own
                 function.__name__ = function.__qualname__ = called
@@ -263,6 +266,7 @@ class Family(metaclass=Block, family=True):
         by_number: Op
         named: dict[str, Op]
         result_type: Any
+        result_of: Any
         check: Callable[[dtype], None]
 
     # what it computes
@@ -270,7 +274,7 @@ class Family(metaclass=Block, family=True):
     inputs: tuple[str, ...] = ("input",)
     options: tuple[str, ...] = ()
     results = 1
-    result_names: tuple[str, ...] = ()  # if the function returns a named tuple, `<op>.result_type`
+    result_names: tuple[str, ...] = ()  # if the function returns a named tuple, `<op>.result_of`
     variadic = False
     holomorphic = True
     differentiable = True

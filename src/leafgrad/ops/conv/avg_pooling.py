@@ -58,10 +58,11 @@ class avg_pool(Averaging):
     @staticmethod
     @keeps_format_of_images
     def kernel(x: A, window: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include_pad: bool, override: Any) -> A:
-        kind = x.dtype
-        (x,) = widened(x)
         positions = pool_sizes(x.shape[-len(window) :], window, stride, padding, (1,) * len(window), ceil_mode)
-        return means(x, window, stride, padding, positions, include_pad, override).astype(kind, copy=False)
+        if x.dtype.itemsize > 2:
+            return means(x, window, stride, padding, positions, include_pad, override)
+        wide = widened(x)[0]
+        return means(wide, window, stride, padding, positions, include_pad, override).astype(x.dtype, copy=False)
 
     def call(
         input: Tensor,
@@ -73,16 +74,18 @@ class avg_pool(Averaging):
         divisor_override: int | None,
     ) -> Tensor:
         dims = len(kernel_size)
-        windows = tuple(kernel_size), tuple(stride), tuple(padding)
+        window, step, around = tuple(kernel_size), tuple(stride), tuple(padding)
         if divisor_override == 0:
             raise refused("divisor must be not zero")
-        check_pool(f"avg_pool{dims}d", input, *windows, (1,) * dims, ceil_mode)
+        check_pool("avg_pool2d" if dims == 2 else "avg_pool3d", input, window, step, around, (1,) * dims, ceil_mode)
         kind = input.array.dtype
-        refuse("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", input, BOOL, COMPLEX)
-        if (kind.kind in "iu" and kind != np.int64) or (dims == 3 and kind.itemsize == 2):
-            refuse("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", input, *range(8))
+        if kind.char not in "fd":
+            name = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
+            refuse(name, input, BOOL, COMPLEX)
+            if (kind.kind in "iu" and kind != np.int64) or (dims == 3 and kind.itemsize == 2):
+                refuse(name, input, *range(8))
         core = avg_pool.core if dims == 2 else avg_pool.named["AvgPool3DBackward0"]
-        return bind(core, (input,), (*windows, ceil_mode, count_include_pad, divisor_override))
+        return bind(core, (input,), (window, step, around, ceil_mode, count_include_pad, divisor_override))
 
     def vjp(
         g: A, kernel_size: A, stride: A, padding: A, count_include_pad: A, divisor_override: A, input_shape: A

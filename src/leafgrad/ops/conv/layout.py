@@ -35,20 +35,24 @@ def keeps_format(plain: Callable[..., Any]) -> Callable[..., Any]:
 
     def kernel(x: Array, *args: Any) -> Any:
         out = plain(x, *args)
-        return [in_format_of(x, each) for each in out] if isinstance(out, list) else in_format_of(x, out)
+        return out if x.__class__ is np.ndarray and x.flags.c_contiguous else all_in_format_of(x, out)
 
     return kernel
+
+
+def all_in_format_of(x: Array, out: Any) -> Any:
+    """`in_format_of` for one result or a list of them."""
+    return [in_format_of(x, each) for each in out] if isinstance(out, list) else in_format_of(x, out)
 
 
 def keeps_format_of_images(plain: Callable[..., Any]) -> Callable[..., Any]:
     """The same for windows, the sizes of which are the second argument; where they have three dimensions, results lie
     row by row."""
-    of_images = keeps_format(plain)
 
     def kernel(x: Array, sizes: tuple[int, ...], *args: Any) -> Any:
-        if len(sizes) < 3:
-            return of_images(x, sizes, *args)
         out = plain(x, sizes, *args)
+        if len(sizes) < 3:
+            return out if x.__class__ is np.ndarray and x.flags.c_contiguous else all_in_format_of(x, out)
         return [in_rows(each) for each in out] if isinstance(out, list) else in_rows(out)
 
     return kernel

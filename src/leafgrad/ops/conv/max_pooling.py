@@ -103,7 +103,8 @@ def check_max_pool(
 ) -> tuple[Any, ...]:
     name = f"max_pool{len(kernel_size)}d"
     check_pool(name, input, kernel_size, stride, padding, dilation, ceil_mode)
-    refuse(name, input, BOOL, COMPLEX)
+    if input.array.dtype.char not in "fd":
+        refuse(name, input, BOOL, COMPLEX)
     return kernel_size, stride, padding, dilation, ceil_mode
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -100,11 +101,23 @@ def max_pool_of(dims: int, samples: Samples) -> Callable[..., Any]:
     return composite(samples, method=False, autocast="float32" if dims == 3 else None)(pool)
 
 
-def windows(name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> list[Ints]:
+def windows(name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> tuple[Ints, ...]:
     """Where windows lie, one number for each dimension."""
+    if kernel_size.__class__ is padding.__class__ is dilation.__class__ is int:
+        if stride is None or stride == () or stride.__class__ is int:
+            return square_windows(name, dims, kernel_size, stride, padding, dilation)
+    return windows_of_each(name, dims, kernel_size, stride, padding, dilation)
+
+
+def windows_of_each(
+    name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> tuple[Ints, ...]:
     window = each_axis(name, "kernel_size", kernel_size, dims)
-    step = each_axis(name, "stride", () if stride is None else stride, dims, window)
-    return [window, step, each_axis(name, "padding", padding, dims), each_axis(name, "dilation", dilation, dims)]
+    step = window if stride is None or stride == () else each_axis(name, "stride", stride, dims, window)
+    return window, step, each_axis(name, "padding", padding, dims), each_axis(name, "dilation", dilation, dims)
+
+
+square_windows = functools.lru_cache(1000)(windows_of_each)  # of numbers: a layer asks for the same again and again
 
 
 max_pool2d = max_pool_of(2, lambda t: [S(t(2, 2, 4, 5), 2), S(t(2, 5, 5), (3, 2), (1, 2), (1, 0), (1, 2), True)])

@@ -91,6 +91,8 @@ def create(
     """A tensor around `make(*args, dtype)`, or `out` with those values, after a look at the common arguments. `out`
     may keep its own shape if it has as many elements. `form` is the shape of the result, perhaps with its strides in
     elements, where it is known before it is made. `on_meta` says that it has no data, unless a device is asked for."""
+    if not options and not on_meta:  # the usual case
+        return wrap(fresh(name, make, *args, default().np))
     out, kind = options.pop("out", None), options.pop("dtype", None)
     if kind.__class__ is not Dtype:
         kind = option(name, "dtype", kind)
@@ -269,6 +271,10 @@ def of_shape_of(name: str, make: Callable[..., Any], what: str) -> Any:
             taken = function_overridden(name, (input,), options, input)
             if taken is not UNCHANGED:
                 return taken
+        elif not options:
+            own = input.array  # type: ignore[attr-defined]
+            if own.__class__ is np.ndarray and own.flags.c_contiguous:  # the usual case of `like`, at once
+                return wrap(fresh(name, make, own.shape, own.dtype))
         return like(name, input, options, make)
 
     return named(function, name, f"{name}(input, *, **options): {what}.")

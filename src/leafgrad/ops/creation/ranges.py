@@ -244,16 +244,20 @@ def triangle_places(rows: int, columns: int, offset: int, lower: bool) -> Any:
     return np.stack(np.nonzero(inside(np.arange(columns), np.arange(rows)[:, None] + offset)))
 
 
+INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
+
+
 def _triangle(name: str, row: int, col: int, offset: int, options: dict[str, Any]) -> Any:
     for which, value in (("row", row), ("col", col)):
         if value < 0:
             raise RuntimeError(f"{which} must be non-negative, got{value}")
 
     def make(dtype: Any) -> Any:
-        if dtype not in (np.int32, np.int64):
+        if dtype not in INTEGERS:
             alias = _dtypes.from_numpy_dtype(dtype).alias
             raise NotImplementedError(f"\"{name}\" not implemented for '{alias}'")
-        return triangle_places(row, col, offset, name == "tril_indices").astype(dtype, copy=False)
+        found = triangle_places(row, col, offset, name == "tril_indices")
+        return found if dtype is found.dtype else found.astype(dtype, copy=False)
 
     return create(name, options, make, default=lambda: _dtypes.int64)
 

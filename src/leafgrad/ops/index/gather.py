@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.bind import bind
 from leafgrad._core.tensor import wrap
 from leafgrad._layouts import copy_in_order_of
 from leafgrad._missing import part
@@ -71,17 +72,18 @@ def put_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
 
 def add_at(x: Array, dim: int, count: int, at: Array, values: Array) -> None:
     """Add `values` to where `at` points, all of them if several point to one place."""
-    if np.may_share_memory(x, values):
+    own_memory = x.base is None and values.base is None and x is not values  # to ask NumPy takes longer
+    if not own_memory and np.may_share_memory(x, values):
         values = values.copy()
     shape = x.shape[:dim] + at.shape + x.shape[dim + count :]
     if values.shape != shape:
         values = np.broadcast_to(values, shape)
-    if 0 in x.strides:  # expanded: a copy of it would be written back several times, the last time as it was
-        np.add.at(x, places(x.shape, dim, count, at), values)
-        return
     if x.flags.c_contiguous:
         indices = at if at.dtype is INT64 else at.astype(INT64)
-        slices_added(merged(x, dim, count), in_rows(indices), in_rows(values), dim)
+        slices_added(x if count == 1 else merged(x, dim, count), in_rows(indices), in_rows(values), dim)
+        return
+    if 0 in x.strides:  # expanded: a copy of it would be written back several times, the last time as it was
+        np.add.at(x, places(x.shape, dim, count, at), values)
         return
     own = indexed_first(x, dim, count)
     into = own if own.flags.c_contiguous else own.copy()
@@ -280,14 +282,14 @@ class index_select(Family):
 
     inputs = ("input", "index")
     options = ("dim",)
-    row_major = True
     vmap = "rows"
     out = "index_select(): self and result must have the same scalar type"
 
     def kernel(x: A, index: A, dim: Any) -> A:
         if x.ndim == 0:
             return x.copy()
-        return take_at(x, dim, 1, index if index.ndim == 1 else index.reshape(-1))
+        index = index if index.ndim == 1 else index.reshape(-1)
+        return taken(x, index, dim) if x.flags.c_contiguous else in_rows(take_at(x, dim, 1, index))
 
     def call(input: Tensor, dim: Dim, index: Tensor) -> Tensor:
         check_index(index, LONG_OR_INT, "index_select(): Expected dtype int32 or int64 for index")
@@ -304,7 +306,7 @@ class index_select(Family):
         if (wrong := outside(index.array, 0, shape[dim] if shape else 1)) is not None:
             what = f"{wrong}, for dimension {dim} of shape {errors.size(shape)}"
             raise errors.mistake(IndexError, "index out of range in self", ("index", what))
-        return index_select.record(input, index, dim)
+        return bind(index_select.core, (input, index), (dim,))
 
     def vjp_input(g: A, index: A, input_shape: A, dim: A) -> A:
         return index_sum(g, input_shape, dim, 1, raw(index).reshape(-1)) if input_shape else g

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import _dtypes, errors
-from leafgrad._core.bind import execute
+from leafgrad._core.bind import bind, execute
 from leafgrad._core.inplace import count_change, is_free, write
 from leafgrad._core.modes import current_modes
 from leafgrad._core.overrides import UNCHANGED, overridden, plain, plain_tensors
@@ -31,7 +31,7 @@ from leafgrad.ops.index.masks import masked_fill, places_of_mask
 from leafgrad.ops.index.overwrite import expanded_warning, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
-from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, takes_all, view_at, write_slice
+from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, view_at, write_slice
 from leafgrad.ops.inplace import check_history, check_overlap, check_writable, copy_slices, replace, stand_in
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
@@ -51,10 +51,10 @@ _slices = slice_.named[OF_PARTS]
 
 def getitem(self: Any, index: Any) -> Any:
     """x[index]: a view for numbers, slices, None and Ellipsis; a copy for index tensors, lists and masks."""
-    kind = index.__class__
-    array = self.array
     if index is None:
         return bind_view(new_dimension.core, new_dimension, self, (IN_FRONT,))
+    kind = index.__class__
+    array = self.array
     if kind is int:
         where = (index, ...)
         try:
@@ -64,17 +64,18 @@ def getitem(self: Any, index: Any) -> Any:
     if kind is Slice and array.ndim:
         where = (checked_slice(index), ...)
         return bind_view(slice_.core, slice_, self, (where,))
-    if kind is tuple and (operation := simple(index, array.shape)) is not None:
-        where = index if ... in index else (*index, ...)
+    if kind is tuple and (found := simple(index, array.shape)) is not None:
+        operation, dots, news = found
+        where = index if dots else index + (...,)
         try:
-            if None in index:
+            if news:
                 return view_at(operation, self, where)
             return bind_view(_slices if operation is slice_ else operation.core, operation, self, (where,))
         except IndexError:
             pass  # read() finds out what is wrong, and says it as PyTorch does
     if kind is links.tensor_class and index.array.ndim and array.ndim and index.array.dtype == INT64:
         try:
-            return index_op.record(self, 0, 1, kept(index.array, self))
+            return bind(index_op.core, (self,), (0, 1, kept(index.array, self)))
         except IndexError:  # NumPy checks while it reads
             parse.in_bounds(index.array, 0, array.shape, 0)
             raise
@@ -93,7 +94,7 @@ def getitem(self: Any, index: Any) -> Any:
         places = parse.places_of(reading.arrays, self.array.shape)
     if places.order is not None:
         self = permute.function(self, places.order)
-    return index_op.record(self, places.dim, places.span, kept(places.at, self))
+    return bind(index_op.core, (self,), (places.dim, places.span, kept(places.at, self)))
 
 
 def taken_over(name: str, self: Any, index: Any, *value: Any) -> Any:
@@ -105,11 +106,11 @@ def taken_over(name: str, self: Any, index: Any, *value: Any) -> Any:
     return overridden(lambda: getattr(links.tensor_class, name), (self, index, *value), {}, asked)
 
 
-def simple(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """What an index of plain numbers and slices, None and one Ellipsis is recorded as; None if there is more to it."""
+def simple(index: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, int, int] | None:
+    """What an index of plain numbers and slices, None and one Ellipsis is recorded as, and how many of the last two it
+    has; None if there is more to it."""
     operation: Any = None
-    dots = 0
-    dim = 0
+    dots = news = dim = 0
     for part in index:
         kind = part.__class__
         if kind is int:
@@ -118,21 +119,23 @@ def simple(index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         elif kind is Slice:
             if part.step is not None or dim >= len(shape):
                 return None
-            if part.start is not None or part.stop is not None:
-                if part is not checked_slice(part):
-                    return None
-                if not takes_all(part, shape[dim]):
-                    operation = slice_
+            start, stop = part.start, part.stop
+            if start.__class__ not in _BOUNDS or stop.__class__ not in _BOUNDS:
+                checked_slice(part)  # which may refuse it
+                return None
+            if start or (stop is not None and stop < shape[dim]):  # as `takes_all` has it
+                operation = slice_
             dim += 1
         elif part is None:
             operation = new_dimension
+            news += 1
         elif part is ... and not dots:
             dots = 1
             after = index[index.index(...) + 1 :]
             dim = len(shape) - sum([other is not None for other in after])
         else:
             return None
-    return operation
+    return None if operation is None else (operation, dots, news)
 
 
 def marked(index: Any, array: Array) -> Array | None:
@@ -368,7 +371,7 @@ def broadcastable(values: Any, x: Any, places: parse.Places, accumulate: bool) -
                 f"shape mismatch: value tensor of shape {errors.size(own)} cannot be broadcast to "
                 f"indexing result of shape {errors.size(shape)}",
             )
-    if values.array.dtype != x.array.dtype:
+    if values.array.dtype is not x.array.dtype and values.array.dtype != x.array.dtype:
         source, target = [_dtypes.from_numpy_dtype(t.array.dtype).alias for t in (values, x)]
         raise errors.mistake(
             RuntimeError,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import bind, execute
+from leafgrad._core.bind import arrays_in, bind, execute
 from leafgrad._core.inplace import count_change, is_free
 from leafgrad._core.modes import about_to_change, applied_in_modes, changed_in_modes
 from leafgrad._core.op import Op
@@ -117,7 +117,7 @@ def overwrite(
 ) -> Any:
     """Change the memory of x, and record it as `core` of (x, *others, *options). The last two arguments are
     `warns_of_expanded` and `reads_elsewhere` of the block."""
-    arrays = [x.array, *[t.array for t in others]]
+    arrays = arrays_in((x, *others))
     if len(others) <= 2 and is_free(x, *others):  # the usual case
         execute(core, arrays, options, x.array)
         count_change(x)

@@ -210,7 +210,7 @@ def _with_new_dimensions(x: A, index: tuple[Any, ...]) -> A:
     if x.__class__ is not np.ndarray:
         return x[index]
     if index is IN_FRONT and x.flags.c_contiguous:
-        return x.reshape((1, *x.shape))
+        return x.reshape((1,) + x.shape)  # a sum of tuples takes half of the time of unpacking
     seen = x[index]
     strides = list(seen.strides)
     dim = own = 0  # in the result, in x

@@ -9,6 +9,8 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.recorder import needs_recording
+from leafgrad._core.thread_state import state
 from leafgrad._core.views import bind_view
 from leafgrad._dtypes import BOOL, INTEGER, from_numpy_dtype, promote_types
 from leafgrad._layouts import in_common_order
@@ -33,7 +35,7 @@ from leafgrad.ops.pointwise.elementwise import mul
 from leafgrad.ops.promotion import common_dtype
 from leafgrad.ops.reduce.common import in_single, is_half
 from leafgrad.ops.reduce.reductions import sum as sum_op
-from leafgrad.ops.registry import Family, composite, op, unseen
+from leafgrad.ops.registry import Family, composite, op, unseen, with_kernel
 from leafgrad.ops.samples import S
 from leafgrad.ops.shape.join import cat
 from leafgrad.ops.shape.split import diagonal
@@ -316,12 +318,35 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 @composite(lambda t: [S(t(2, 3), t(2, 2)), S(t(2), t(3, 2)), S(t(2, 1, 2), t(2, 2, 1)), S(t(), t(2))], out=CASTS)
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """kron(input, other): the Kronecker product: each element of input times all of other."""
-    ndim = max(input.array.ndim, other.array.ndim)
-    one, two = [(1,) * (ndim - t.array.ndim) + tuple(t.array.shape) for t in (input, other)]
+    one, two = input.array.shape, other.array.shape
+    if len(one) != len(two):
+        ndim = max(len(one), len(two))
+        one, two = (1,) * (ndim - len(one)) + tuple(one), (1,) * (ndim - len(two)) + tuple(two)
+    left: tuple[int, ...] = ()
+    right: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()
+    for a, b in zip(one, two, strict=True):
+        left, right, shape = (*left, a, 1), (*right, 1, b), (*shape, a * b)
+    usual = state.recording is True or state.recording is False  # otherwise some mode may want to see the steps
+    if usual and input.array.dtype is other.array.dtype and not needs_recording((input, other)):
+        return bind(_kron_values, (input, other), (left, right, shape))  # nobody sees them: half of the time
     reshaped = view.named["UnsafeViewBackward0"]
-    left = bind_view(reshaped, view, input, (tuple([n for size in one for n in (size, 1)]),))
-    right = bind_view(reshaped, view, other, (tuple([n for size in two for n in (1, size)]),))
-    return bind(reshaped, (mul.function(left, right),), (tuple([a * b for a, b in zip(one, two, strict=True)]),))
+    product = mul.function(bind_view(reshaped, view, input, (left,)), bind_view(reshaped, view, other, (right,)))
+    return bind(reshaped, (product,), (shape,))
+
+
+FEW = 4096  # products, of which NumPy computes rows of five in half of the time
+
+
+def _products_of_all(x: Array, y: Array, left: Any, right: Any, shape: Any) -> Array:
+    """The values of kron, of which nothing is recorded."""
+    x, y = x.reshape(left), y.reshape(right)
+    times = np.multiply if x.size * y.size < FEW else mul.core.kernel
+    return in_common_order((x, y), times(x, y)).reshape(shape)
+
+
+_kron_values = with_kernel(mul.core, _products_of_all)
+_kron_values.follows_layout = False
 
 
 # -- vectors ----------------------------------------------------------------------------------------------------------

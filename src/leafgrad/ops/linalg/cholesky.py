@@ -85,7 +85,7 @@ class linalg_cholesky_ex(OfMatrices):
         found = _checked(A, upper)
         if check_errors:
             check_success(found[1], _not_positive, "linalg.cholesky_ex")
-        return linalg_cholesky_ex.result_type(found)  # type: ignore[no-any-return]
+        return linalg_cholesky_ex.result_of(found)  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A, upper: A) -> A:
         lower, g_lower = (adjoint(out), adjoint(g[0])) if upper else (out, g[0])

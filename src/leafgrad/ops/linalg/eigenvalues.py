@@ -66,7 +66,7 @@ class linalg_eig(OfMatrices):
 
     def call(A: Tensor) -> return_types.linalg_eig:
         check_eig("linalg.eig", A)
-        return linalg_eig.result_type(linalg_eig.record(A))  # type: ignore[no-any-return]
+        return linalg_eig.result_of(linalg_eig.record(A))  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A, out1: A) -> A:
         g_values, g_vectors = g

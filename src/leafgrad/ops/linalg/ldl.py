@@ -136,7 +136,7 @@ class linalg_ldl_factor_ex(OfMatrices):
         found = _checked(A, hermitian)
         if check_errors:
             check_success(found[2], _is_zero, "torch.linalg.ldl_factor_ex", RuntimeError)
-        return linalg_ldl_factor_ex.result_type(found)  # type: ignore[no-any-return]
+        return linalg_ldl_factor_ex.result_of(found)  # type: ignore[no-any-return]
 
     def vjp(g: A) -> A:
         raise errors.mistake(RuntimeError, "derivative for aten::linalg_ldl_factor_ex is not implemented")

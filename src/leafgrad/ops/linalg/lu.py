@@ -216,7 +216,7 @@ class linalg_lu_factor_ex(OfMatrices):
         results = linalg_lu_factor_ex.record(A)
         if check_errors:
             check_success(results[2], _singular, "torch.linalg.lu_factor_ex", RuntimeError)
-        return linalg_lu_factor_ex.result_type(results)  # type: ignore[no-any-return]
+        return linalg_lu_factor_ex.result_of(results)  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A, out1: A) -> A:
         k = min(out.shape[-2:])

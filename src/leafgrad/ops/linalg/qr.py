@@ -114,7 +114,7 @@ class linalg_qr(OfMatrices):
             found = wrap(np.empty(0, A.array.dtype)), upper_of_qr.record(A)
         else:
             found = linalg_qr.record(A, mode)
-        return linalg_qr.result_type(found)  # type: ignore[no-any-return]
+        return linalg_qr.result_of(found)  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A, out1: A, mode: A) -> A:
         if mode == "complete" and raw(out1).shape[-2] > raw(out1).shape[-1]:
@@ -192,7 +192,7 @@ class geqrf(OfMatrices):
     def call(input: Tensor) -> return_types.geqrf:
         check_matrices("torch.geqrf", input, "input")
         check_kernel("geqrf_cpu", input)
-        return geqrf.result_type(geqrf.record(input))  # type: ignore[no-any-return]
+        return geqrf.result_of(geqrf.record(input))  # type: ignore[no-any-return]
 
     def vjp(g: A) -> A:
         raise errors.mistake(NotImplementedError, "the derivative for 'geqrf' is not implemented.")

@@ -84,7 +84,7 @@ class linalg_solve_ex(OfMatrices):
         found = _solved(A, B, left)
         if check_errors:
             check_success(found[1], _no_solution, "torch.linalg.solve_ex")
-        return linalg_solve_ex.result_type(found)  # type: ignore[no-any-return]
+        return linalg_solve_ex.result_of(found)  # type: ignore[no-any-return]
 
     def vjp_A(g: A, A: A, out: A, left: A) -> A:
         back = linalg_solve_ex(turned(A), g[0], left)[0]
@@ -186,7 +186,7 @@ class linalg_inv_ex(OfMatrices):
         found = linalg_inv_ex.record(A)
         if check_errors:
             check_success(found[1], no_inverse, "linalg.inv_ex")
-        return linalg_inv_ex.result_type(found)  # type: ignore[no-any-return]
+        return linalg_inv_ex.result_of(found)  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A) -> A:
         return -times(turned(out), g[0], turned(out))
@@ -280,7 +280,7 @@ class linalg_slogdet(OfMatrices):
     def call(A: Tensor) -> return_types.linalg_slogdet:
         check_square("linalg.slogdet", A)
         check_floats("linalg.slogdet", A)
-        return linalg_slogdet.result_type(linalg_slogdet.record(A))  # type: ignore[no-any-return]
+        return linalg_slogdet.result_of(linalg_slogdet.record(A))  # type: ignore[no-any-return]
 
     def vjp(g: A, A: A, out: A) -> A:
         g_sign, g_size = g

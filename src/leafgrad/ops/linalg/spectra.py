@@ -100,7 +100,7 @@ class linalg_svd(OfMatrices):
 
     def call(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> return_types.linalg_svd:
         check_svd(A, driver)
-        return linalg_svd.result_type(linalg_svd.record(A, full_matrices))  # type: ignore[no-any-return]
+        return linalg_svd.result_of(linalg_svd.record(A, full_matrices))  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A, out1: A, out2: A) -> A:
         k = raw(out1).shape[-1]
@@ -258,7 +258,7 @@ class linalg_eigh(OfMatrices):
         return values, in_columns(vectors)
 
     def call(A: Tensor, UPLO: str = "L") -> return_types.linalg_eigh:
-        return linalg_eigh.result_type(linalg_eigh.record(A, check_eigh(A, UPLO)))  # type: ignore[no-any-return]
+        return linalg_eigh.result_of(linalg_eigh.record(A, check_eigh(A, UPLO)))  # type: ignore[no-any-return]
 
     def vjp(g: A, out: A, out1: A) -> A:
         g_values, g_vectors = g

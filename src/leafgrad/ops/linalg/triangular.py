@@ -130,7 +130,7 @@ class triangular_solve(OfMatrices):
         check_equation("triangular_solve", a, b)
         check_kernel("triangular_solve_cpu", a)
         found = triangular_solve.record(b, a, upper, transpose, unitriangular)
-        return triangular_solve.result_type(found)  # type: ignore[no-any-return]
+        return triangular_solve.result_of(found)  # type: ignore[no-any-return]
 
     def vjp_input(g: A, A: A, upper: A, transpose: A, unitriangular: A) -> A:
         return None if g[0] is None else triangular_solve(g[0], A, upper, not transpose, unitriangular)[0]

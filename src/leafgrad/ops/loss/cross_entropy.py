@@ -14,6 +14,7 @@ from leafgrad._core.thread_state import silence_numpy
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.kernels.fused import losses as fused
 from leafgrad.kernels.moving import total_of_targets
+from leafgrad.ops.index.checks import outside
 from leafgrad.ops.loss.options import check_smoothing, checked_reduction, refuse_gradient
 from leafgrad.ops.pointwise.elementwise import BY_A_NUMBER, mul, true_div
 from leafgrad.ops.pointwise.fill import zero
@@ -113,11 +114,10 @@ def losses_shape(shape: Dims) -> Dims:
 def read_targets(target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
     """(the class of each decision, which decisions count); the latter is None if all do. What does not count gets
     class 0."""
-    t = target.reshape(-1)
+    t = target if target.ndim == 1 else target.reshape(-1)
     if t.dtype is not INT64 and t.dtype != INT64:
         t = t.astype(INT64)
-    # the places of extremes are found several times faster than extremes
-    if not 0 <= ignore_index < classes and (not t.size or (t[t.argmin()] >= 0 and t[t.argmax()] < classes)):
+    if not 0 <= ignore_index < classes and outside(t, 0, classes) is None:
         return t, None
     counts = t != ignore_index
     wrong = t[counts & ((t < 0) | (t >= classes))]

@@ -92,7 +92,7 @@ class to_dtype(Family):
 
     def kernel(x: A, kind: Any) -> A:
         converted = convert(x, kind)
-        return converted if is_dense(x) else laid_like(x, converted)
+        return converted if x.flags.c_contiguous or is_dense(x) else laid_like(x, converted)
 
     def call(input: A, kind: Dtype) -> Any:
         have, wanted = input.array.dtype, kind.np

@@ -118,7 +118,7 @@ class frexp(Family):
     def call(input: Tensor) -> tuple[Tensor, Tensor]:
         if input.array.dtype.kind in "biuc":
             raise errors.mistake(RuntimeError, "torch.frexp() only supports floating-point dtypes")
-        return frexp.result_type(bind_many(frexp.core, (input,)))  # type: ignore[no-any-return]
+        return frexp.result_of(bind_many(frexp.core, (input,)))  # type: ignore[no-any-return]
 
     def vjp(g: A, out1: A) -> A:
         return g[0] / np.exp2(raw(out1).astype(raw(g[0]).dtype))

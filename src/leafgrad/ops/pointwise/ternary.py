@@ -31,9 +31,9 @@ def factor(value: Any, kind: dtype) -> Any:
     return held if kind.category == INTEGER else value.real if not kind.is_complex else value
 
 
-def broadcast(operation: Any, tensors: Sequence[Any], options: tuple[Any, ...], arrays: Sequence[Any]) -> Any:
+def broadcast(operation: Any, tensors: tuple[Any, ...], options: tuple[Any, ...], arrays: Sequence[Any]) -> Any:
     try:
-        return bind(operation, tuple(tensors), options, arrays)
+        return bind(operation, tensors, options, arrays)
     except ValueError:
         raise errors.broadcast_mismatch(operation.name, mismatched_pair(list(arrays))) from None
 
@@ -57,12 +57,16 @@ class Adding(Family, family=True):
         return g
 
 
-def adding(operation: Any, *tensors: Any, value: Any) -> Any:
-    first = tensors[0].array.dtype
-    if (first is F32 or first is F64) and value.__class__ in (int, float) and -LARGE < value < LARGE:  # the common case
-        arrays = [t.array for t in tensors]
-        if arrays[1].dtype is first and arrays[2].dtype is first:
+def adding(operation: Any, input: Any, tensor1: Any, tensor2: Any, value: Any, integers: str = "") -> Any:
+    """`integers` is said of two tensors of integers, if those are refused."""
+    arrays = input.array, tensor1.array, tensor2.array
+    tensors = input, tensor1, tensor2
+    first, second, third = arrays[0].dtype, arrays[1].dtype, arrays[2].dtype
+    if first is second is third and (first is F32 or first is F64):  # the common case
+        if value.__class__ in (int, float) and -LARGE < value < LARGE:
             return broadcast(operation.core, tensors, (value,), arrays)
+    if integers and second.kind in "biu" and third.kind in "biu":
+        raise errors.mistake(RuntimeError, integers)
     kind = common_dtype(*tensors)
     operation.check(kind)
     return broadcast(operation.core, tensors, (factor(value, kind),), [cast(t.array, kind) for t in tensors])
@@ -79,7 +83,7 @@ class addcmul(Adding):
     writes_into = True
 
     def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-        return adding(addcmul, input, tensor1, tensor2, value=value)
+        return adding(addcmul, input, tensor1, tensor2, value)
 
     def vjp_tensor1(g: A, tensor2: A, value: A) -> A:
         return g * (tensor2 * value)
@@ -114,9 +118,7 @@ class addcdiv(Adding):
     writes_into = True
 
     def call(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-        if tensor1.array.dtype.kind in "biu" and tensor2.array.dtype.kind in "biu":
-            raise errors.mistake(RuntimeError, INTEGER_QUOTIENT)
-        return adding(addcdiv, input, tensor1, tensor2, value=value)
+        return adding(addcdiv, input, tensor1, tensor2, value, INTEGER_QUOTIENT)
 
     def vjp_tensor1(g: A, tensor2: A, value: A) -> A:
         return g * (value / tensor2)

@@ -370,7 +370,7 @@ def _integers(gen: Source, shape: Shape, dtype: np.dtype[Any], base: int, span: 
 
 def randperm(gen: Source, n: int, dtype: DTypeLike = _INT64) -> Array:
     """0 .. n - 1 in random order, as `torch.randperm(n)`: an exchange with a random place, from the front."""
-    gen, dtype = gen or default_generator, _usual(dtype)
+    gen, dtype = gen or default_generator, dtype if dtype is _INT64 else _usual(dtype)
     about = from_numpy_dtype(dtype)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DIGITS = {_dtypes.float16: 11, _dtypes.bfloat16: 8, _dtypes.float32: 24, _dtypes.float64: 53}
 
 
+@functools.cache
 def last_integer(kind: Dtype) -> int:
     """The largest integer; for a float, the end of those that it holds without gaps."""
     if kind.is_floating_point:

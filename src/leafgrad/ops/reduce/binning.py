@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
+from leafgrad._core.bind import bind
 from leafgrad._core.tensor import TensorBase, is_batched
 from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, INTEGER, dtype, float32, float64, from_numpy_dtype
 from leafgrad.kernels.moving import in_rows, native_move
@@ -93,11 +94,11 @@ class histogram(Family):
         if isinstance(bins, TensorBase):
             if range is not None:
                 matched(histogram.function, (bins,), {"range": range})  # which raises
-            return histogram.result_type(histogram.record(input, bins, weight, None, None, density))
+            return histogram.result_of(histogram.record(input, bins, weight, None, None, density))
         if range is not None and range[0] > range[1]:
             words = f"but got min {range[0]:g} max {range[1]:g} for dimension 0"
             raise errors.mistake(RuntimeError, f"torch.histogramdd: min should not exceed max, {words}")
-        return histogram.result_type(histogram.record(input, None, weight, bins, range, density))
+        return histogram.result_of(histogram.record(input, None, weight, bins, range, density))
 
     def vjp_input(g: A) -> A:
         raise errors.mistake(RuntimeError, "derivative for aten::histogram is not implemented")
@@ -172,7 +173,8 @@ class histc(Family):
     def kernel(x: A, bins: int, ends: Any) -> A:
         low, high = outer_edges(x, ends, 1, "histc: range of")
         x = x.reshape(-1)
-        x = x[(x >= low) & (x <= high)]
+        if ends is not None:  # otherwise all of them are inside
+            x = x[(x >= low) & (x <= high)]
         place = ((x - x.dtype.type(low)) * x.dtype.type(bins) / x.dtype.type(high - low)).astype(np.int64)
         return np.bincount(np.minimum(place, bins - 1), None, bins).astype(x.dtype)
 
@@ -311,14 +313,17 @@ PLACES_OUT = (
 
 def found_places(sequence: Any, input: Any, sorter: Any, right: bool, out_int32: bool) -> Any:
     values = as_tensor_operand(input, sequence)
-    check_places(sequence.array, values.array, sorter)
-    arrays = [sequence.array, values.array]
-    kind = from_numpy_dtype(arrays[0].dtype)
-    if arrays[1].dtype is not arrays[0].dtype:
+    own, other = sequence.array, values.array
+    check_places(own, other, sorter)
+    arrays = [own, other]
+    if own.dtype is not other.dtype or own.dtype.char not in "fd":
         kind = common_dtype(sequence, input)
+        if kind.category in (BOOL, COMPLEX):
+            raise not_implemented("searchsorted_out_cpu", kind)
         arrays = [cast(array, kind) for array in arrays]
-    if kind.category in (BOOL, COMPLEX):
-        raise not_implemented("searchsorted_out_cpu", kind)
+    if sorter is None and own.__class__ is np.ndarray is other.__class__:
+        if own.flags.c_contiguous and other.flags.c_contiguous:  # nothing to warn of
+            return bind(places.core, (None, None, None), (right, out_int32), (*arrays, None))
     for what, t in (("boundary", sequence), ("input value", values), ("sorter", sorter)):
         if t is not None and not is_batched(t.array) and not t.array.flags.c_contiguous:
             errors.warn_once(

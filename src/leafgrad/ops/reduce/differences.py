@@ -11,7 +11,7 @@ from leafgrad import errors
 from leafgrad._core.bind import binary
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._core.views import bind_view
-from leafgrad._dtypes import BOOL, FLOAT, INTEGER, from_numpy_dtype, get_default_dtype
+from leafgrad._dtypes import FLOAT, INTEGER, from_numpy_dtype, get_default_dtype
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.linalg.products import mm
@@ -50,19 +50,21 @@ def diff(
     if n < 0:
         raise errors.mistake(RuntimeError, f"order must be non-negative but got {n}")
     at = wrap_dim(dim, input.array.ndim)
-    for other in (prepend, append):
-        if other is not None:
-            _check_end(input.array.shape, other.array.shape, at)
+    if prepend is not None:
+        _check_end(input.array.shape, prepend.array.shape, at)
+    if append is not None:
+        _check_end(input.array.shape, append.array.shape, at)
     if n == 0:
         return copy_like.record(input.detach(), input)
-    parts = [t for t in (prepend, input, append) if t is not None]
-    x = cat.function(parts, at) if len(parts) > 1 else input
-    minus = logical_xor.function if from_numpy_dtype(x.array.dtype).category == BOOL else sub.function
-    for _ in range(min(n, x.array.shape[at])):
-        size, lead = max(x.array.shape[at] - 1, 0), (slice(None),) * at
-        first = min(1, x.array.shape[at])
-        behind, before = (*lead, slice(first, first + size), ...), (*lead, slice(0, size), ...)
-        x = minus(bind_view(slice_.core, slice_, x, (behind,)), bind_view(slice_.core, slice_, x, (before,)))
+    x = input
+    if prepend is not None or append is not None:
+        x = cat.function([t for t in (prepend, input, append) if t is not None], at)
+    is_bool = x.array.dtype.kind == "b"
+    lead, size = (slice(None),) * at, x.array.shape[at]
+    for length in range(size - 1, size - 1 - min(n, size), -1):
+        behind, before = (*lead, slice(1, 1 + length), ...), (*lead, slice(0, length), ...)
+        next_ones, own = bind_view(slice_.core, slice_, x, (behind,)), bind_view(slice_.core, slice_, x, (before,))
+        x = logical_xor.function(next_ones, own) if is_bool else binary(sub.core, next_ones, own)
     return x
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import bind_many
 from leafgrad._core.tensor import TensorBase
-from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype
+from leafgrad._dtypes import BOOL, COMPLEX, from_numpy_dtype, result_dtype
 from leafgrad.kernels.moving import taken
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.dimensions import wrap_dim
-from leafgrad.ops.promotion import cast, common_dtype, operand
+from leafgrad.ops.promotion import cast, operand
 from leafgrad.ops.reduce.binning import occurrences
 from leafgrad.ops.reduce.common import dims_of
 from leafgrad.ops.reduce.ordering import comparable, sorted_along
@@ -243,15 +243,14 @@ class isin(Family):
         invert: bool = False,
     ) -> Tensor:
         given = (elements, test_elements)
-        if not any([isinstance(value, TensorBase) for value in given]):
+        if not isinstance(elements, TensorBase) and not isinstance(test_elements, TensorBase):
             matched(isin.function, given, {})  # which raises
-        kinds = [operand(value)[2][0] for value in given]  # type: ignore[index]
-        for kind in kinds:
+        found: list[Any] = [operand(value) for value in given]
+        for _, _, (kind, _) in found:
             if kind.category in (BOOL, COMPLEX):
                 raise errors.mistake(RuntimeError, f"Unsupported input type encountered for isin(): {kind.alias}")
-        common = common_dtype(*given)
-        arrays = [cast(operand(value)[1], common) for value in given]  # type: ignore[index]
-        return isin.record(*arrays, invert)
+        common = result_dtype([found[0][2], found[1][2]])
+        return isin.record(cast(found[0][1], common), cast(found[1][1], common), invert)
 
     samples = lambda t: [
         S(t(3, 4, dtype="int64"), t(2, dtype="int64")),

@@ -99,7 +99,7 @@ def _extreme(name: str, reduce: Any, find: Any, of_two: Any, best: str) -> tuple
         if x.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input\n  at {errors.here()}")
         _check_size(name, x, (at,))
-        return whole.result_type(along.record(input, at, keepdim))
+        return whole.result_of(along.record(input, at, keepdim))
 
     def along_kernel(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
         if x.ndim == 0:

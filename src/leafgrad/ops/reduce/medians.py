@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.bind import bind
-from leafgrad._dtypes import FLOAT, from_numpy_dtype
+from leafgrad._core.bind import bind, bind_many
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.reduce.common import Reduction, one_dim, raw, refused, restore
@@ -27,10 +26,11 @@ _FORMS = staticmethod(
 
 
 def _whole(x: A, skips_nan: bool) -> A:
-    flat = x.reshape(-1)
-    if flat.size == 0:
+    flat = x if x.ndim == 1 else x.reshape(-1)
+    size = flat.size
+    if size == 0:
         return np.full((), np.nan if x.dtype.kind in "fV" else np.iinfo(x.dtype).min, x.dtype)
-    return of_rank(flat, (flat.size - 1) // 2, 0, False, "skipped" if skips_nan else "wins")[0]
+    return of_rank(flat, (size - 1) // 2, 0, False, "skipped" if skips_nan else "wins")[0]
 
 
 def _median(name: str, skips_nan: bool, doc: str) -> tuple[Any, Any]:
@@ -38,14 +38,14 @@ def _median(name: str, skips_nan: bool, doc: str) -> tuple[Any, Any]:
 
     def call(input: Tensor, dim: Dim | None = None, keepdim: bool = False) -> Any:
         x = input.array
-        if from_numpy_dtype(x.dtype).category > FLOAT or x.dtype.kind == "b":
+        if x.dtype.kind in "cb":
             raise refused("median_cpu" if dim is None else "median_out", input)
         if dim is None:
             return bind(whole.core, (input,))
         at = one_dim(dim, x.ndim)
         if x.ndim and x.shape[at] == 0:
             raise errors.mistake(IndexError, f"median(): Expected reduction dim {at} to have non-zero size.")
-        return whole.result_type(along.record(input, at, keepdim))
+        return whole.result_of(bind_many(along.core, (input,), (at, keepdim)))
 
     def along_kernel(x: A, dim: int, keepdim: bool) -> Any:
         middle = (x.shape[dim] - 1) // 2 if x.ndim else 0

@@ -68,8 +68,11 @@ def of_rank(x: Array, k: int, dim: int, keepdim: bool, nan: str = "last") -> lis
     """The elements of rank k, counted from 0, along a dimension, and their indices. What is not a number counts as the
     largest ("last"), or the first of it is taken wherever there is some ("wins"), or k is the middle of what is left
     without it ("skipped")."""
-    if x.ndim == 0:
+    ndim = x.ndim
+    if ndim == 0:
         return [x.copy(), np.zeros((), np.int64)]
+    if x.__class__ is ndarray and dim == ndim - 1 and x.dtype.char in "fd" and x.flags.c_contiguous:
+        return [*ranked_in_rows(x, k, nan, keepdim)]
     rows = rows_along(x, dim) if x.__class__ is ndarray else None
     if rows is None:
         found = order_of(x, dim, False).take(np.arange(k, k + 1), dim)
@@ -196,7 +199,7 @@ class sort(Family):
         dim = wrap_dim(dim, input.array.ndim)
         sort.check(from_numpy_dtype(input.array.dtype))
         core = sort.core if stable is None else sort.named["SortBackward1"]
-        return sort.result_type(bind_many(core, (input,), (dim, descending)))  # type: ignore[no-any-return]
+        return sort.result_of(bind_many(core, (input,), (dim, descending)))  # type: ignore[no-any-return]
 
     samples = staticmethod(
         lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), 1, True), S(t(5), stable=True), S(t()), S(t(0, 2))]
@@ -233,12 +236,14 @@ def msort(input: Tensor) -> Tensor:
 
 def _first_of_order(x: Array, k: int, dim: int, largest: bool) -> Array:
     """The indices of the k first elements of an order, in that order."""
+    if 0 < k <= 8 and x.__class__ is ndarray and dim == x.ndim - 1 and x.dtype.char in "fd" and x.size and NATIVE:
+        return _few_of_rows(in_rows(x), k, largest)  # the usual case
     if x.ndim == 0:
         return np.zeros((), np.int64)
     size = x.shape[dim]
     if k == 0 or x.size == 0:
         return np.zeros((*x.shape[:dim], k, *x.shape[dim + 1 :]), np.int64)
-    if (size < 64 and _few_of_rows.__class__ is FunctionType) or k > max(8, size // 4):
+    if (size < 64 and not NATIVE) or k > max(8, size // 4):
         order = sorted_along(x, dim, largest)[1]
         if x.__class__ is ndarray:
             return np.ascontiguousarray(order[(slice(None),) * dim + (slice(k),)])
@@ -261,6 +266,9 @@ def _few_of_rows(x: Array, k: int, largest: bool, dim: int = -1) -> Array:
     return np.take_along_axis(few, order_of(np.take_along_axis(x, few, dim), dim, largest), dim)
 
 
+NATIVE = _few_of_rows.__class__ is not FunctionType
+
+
 @op
 class topk(Family):
     """topk(input, k, dim=-1, largest=True, sorted=True): the k largest (or smallest) elements along a dimension, and
@@ -280,7 +288,7 @@ class topk(Family):
 
     def kernel(x: A, k: int, dim: int, largest: bool) -> Any:
         found = _first_of_order(x, k, dim, largest)
-        return _at(x, found, dim), found
+        return gather_array(x, found, dim), found
 
     def call(input: Tensor, k: int, dim: Dim = -1, largest: bool = True, sorted: bool = True) -> return_types.topk:
         dim = wrap_dim(dim, input.array.ndim)
@@ -289,8 +297,9 @@ class topk(Family):
             raise errors.mistake(
                 RuntimeError, "selected index k out of range", ("k", f"{k}, of {size} in dimension {dim}")
             )
-        topk.check(from_numpy_dtype(input.array.dtype))
-        return topk.result_type(topk.record(input, k, dim, largest))  # type: ignore[no-any-return]
+        if input.array.dtype.char not in "fd":
+            topk.check(from_numpy_dtype(input.array.dtype))
+        return topk.result_of(bind_many(topk.core, (input,), (k, dim, largest)))  # type: ignore[no-any-return]
 
     samples = staticmethod(
         lambda t: [
@@ -328,7 +337,7 @@ class kthvalue(Family):
             raise errors.mistake(RuntimeError, f"kthvalue(): selected number k out of range for dimension {dim}")
         if input.array.ndim:
             kthvalue.check(from_numpy_dtype(input.array.dtype))
-        return kthvalue.result_type(kthvalue.record(input, k, dim, keepdim))  # type: ignore[no-any-return]
+        return kthvalue.result_of(kthvalue.record(input, k, dim, keepdim))  # type: ignore[no-any-return]
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
         index, back = raw(out1), g[0]

@@ -65,7 +65,7 @@ class cummax(Running):
 
     def call(input: Tensor, dim: Dim) -> return_types.cummax:
         cummax.check(input.dtype)
-        return cummax.result_type(cummax.record(input, wrap_dim(dim, input.array.ndim)))  # type: ignore[no-any-return]
+        return cummax.result_of(cummax.record(input, wrap_dim(dim, input.array.ndim)))  # type: ignore[no-any-return]
 
 
 @op
@@ -78,7 +78,7 @@ class cummin(Running):
 
     def call(input: Tensor, dim: Dim) -> return_types.cummin:
         cummin.check(input.dtype)
-        return cummin.result_type(cummin.record(input, wrap_dim(dim, input.array.ndim)))  # type: ignore[no-any-return]
+        return cummin.result_of(cummin.record(input, wrap_dim(dim, input.array.ndim)))  # type: ignore[no-any-return]
 
 
 @op
@@ -173,7 +173,7 @@ class mode(Family):
             raise errors.mistake(IndexError, f"mode(): Expected reduction dim {at} to have non-zero size.")
         if input.array.ndim and input.array.size:  # else there is nothing to compare
             mode.check(input.dtype)
-        return mode.result_type(mode.record(input, at, keepdim))  # type: ignore[no-any-return]
+        return mode.result_of(mode.record(input, at, keepdim))  # type: ignore[no-any-return]
 
     def vjp(g: A, out1: A, input_shape: A, dim: A, keepdim: A) -> A:
         index, back = raw(out1), g[0]

@@ -8,20 +8,25 @@ import numpy as np
 
 from leafgrad import errors
 from leafgrad._core.bind import bind
+from leafgrad._core.recorder import needs_recording
 from leafgrad._core.tensor import wrap
+from leafgrad._core.thread_state import state
 from leafgrad._dtypes import BOOL, from_numpy_dtype, get_default_dtype
 from leafgrad._layouts import order_in_memory
+from leafgrad.kernels.moving import copied as array_copied
 from leafgrad.kernels.moving import native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
 from leafgrad.ops.inplace import copy_slices
 from leafgrad.ops.public_forms import checked_methods
-from leafgrad.ops.registry import Family, composite, op
+from leafgrad.ops.registry import Family, composite, op, with_kernel
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.copies import diagonal_copy
+from leafgrad.ops.shape.copies import copied
 from leafgrad.ops.shape.join import arrays_of, in_common_dtype
 from leafgrad.ops.shape.split import diagonal, put_diagonal
+from leafgrad.ops.shape.split import diagonal as diagonal_op
 from leafgrad.ops.shape.strides import as_strided, checked_geometry
+from leafgrad.ops.shape.view_history import view_of
 from leafgrad.ops.shape.views import expand, reshape
 from leafgrad.ops.signature import Dim, Number, Shape, Tensor
 
@@ -66,7 +71,15 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     ndim = input.array.ndim
     if ndim not in (1, 2):
         raise errors.mistake(RuntimeError, f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
-    return diag_embed.function(input, diagonal) if ndim == 1 else diagonal_copy(input, diagonal)
+    if ndim == 1:
+        return diag_embed.function(input, diagonal)
+    usual = state.recording is True or state.recording is False  # otherwise some mode may want to see the view
+    if usual and not needs_recording((input,)):
+        return bind(_diagonal_values, (input,), (diagonal, 0, 1))  # without a view: half of the time
+    return copied(view_of(diagonal_op, input, diagonal, 0, 1))
+
+
+_diagonal_values = with_kernel(diagonal_op.core, lambda x, *options: array_copied(x.diagonal(*options)))
 
 
 @composite(lambda t: [S(t(3)), S(t(2, 2), 1), S(t())])

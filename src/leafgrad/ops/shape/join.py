@@ -184,31 +184,38 @@ def _cannot_join(arrays: list[Any], dim: int) -> RuntimeError:
     raise AssertionError("cat failed although all sizes match")
 
 
+@native_move("stacked")
+def stacked(*args: Any) -> A:
+    """(*arrays, dim): arrays of one shape along a new dimension."""
+    parts, dim = args[:-1], args[-1]
+    if dim == parts[0].ndim:
+        return in_rows(joined(*[x[..., None] for x in parts], dim, ()))
+    whole = joined(*parts, dim, ())
+    shape = parts[0].shape
+    return whole.reshape((*shape[:dim], len(parts), *shape[dim:]))
+
+
 @op
 class stack(Joining):
     """stack(tensors, dim=0): tensors of one shape along a new dimension."""
 
     autocast = "promote"
     options = ("dim",)
-
-    def kernel(*args: Any) -> A:
-        parts, dim = args[:-1], args[-1]
-        if dim == parts[0].ndim:
-            return in_rows(joined(*[x[..., None] for x in parts], dim, ()))
-        whole = joined(*parts, dim, ())
-        shape = parts[0].shape
-        return whole.reshape((*shape[:dim], len(parts), *shape[dim:]))
+    kernel = stacked
 
     def call(tensors: Tensors, dim: Dim = 0) -> Tensor:
-        arrays = arrays_of(tensors)
+        arrays = arrays_of_plain(tensors)
+        if len(arrays) != len(tensors):
+            arrays = arrays_of(tensors)
         if not arrays:
             raise errors.mistake(RuntimeError, "stack expects a non-empty TensorList")
-        if _sizes_of_alike(arrays, 0) is None:  # as it nearly never is: dtypes are the same
+        sizes = _sizes_of_alike(arrays, 0)
+        if sizes is None:  # as it nearly never is: dtypes are the same
             arrays = in_common_dtype(arrays, tensors)
-        shapes = [x.shape for x in arrays]
-        shape = shapes[0]
+        shape = arrays[0].shape
         dim = dim if dim == 0 else wrap_dim(dim, len(shape) + 1)
-        for position, x in enumerate(arrays if shapes.count(shape) < len(shapes) else ()):
+        vectors = len(shape) == 1 and sizes is not None and sizes.count(sizes[0]) == len(sizes)
+        for position, x in enumerate(() if vectors else arrays):
             if x.shape != shape:
                 raise errors.mistake(
                     RuntimeError,

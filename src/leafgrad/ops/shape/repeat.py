@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from leafgrad import errors
-from leafgrad._core.tensor import TensorBase
+from leafgrad._core.tensor import TensorBase, with_layout_noted
 from leafgrad._device import contiguous_format
 from leafgrad._dtypes import from_numpy_dtype
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import index_select
-from leafgrad.ops.pointwise.convert import clone
+from leafgrad.ops.pointwise.convert import clone_in_format
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
-from leafgrad.ops.shape.views import expand, reshape, unsqueeze
+from leafgrad.ops.shape.view_history import view_of
+from leafgrad.ops.shape.views import expand, reshape, unsqueeze, view
 from leafgrad.ops.signature import Dim, Tensor
 
 
@@ -108,9 +109,10 @@ def _each(input: Any, repeats: int, dim: int, output_size: int | None) -> Any:
     if output_size is not None and output_size != shape[dim] * repeats:
         first = f"repeat_interleave: Invalid output_size, expected {shape[dim] * repeats} but got {output_size}"
         raise errors.mistake(RuntimeError, first)
-    spread = expand.function(unsqueeze.function(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
-    copy = clone.function(spread, memory_format=contiguous_format)
-    return reshape(copy, (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
+    before, behind = shape[:dim], shape[dim + 1 :]
+    spread = view_of(expand, view_of(unsqueeze, input, dim + 1), (*before, shape[dim], repeats, *behind))
+    copy = with_layout_noted(clone_in_format.record(spread, contiguous_format))
+    return view_of(view, copy, (*before, shape[dim] * repeats, *behind))
 
 
 def _counts_along(count: int, repeats: Any) -> Any:
