@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import leafgrad
+from leafgrad import kernels
 from leafgrad.kernels import recurrent
 from leafgrad.kernels.products import find_blas
 
@@ -49,7 +50,7 @@ def assert_alike(found: list[list[Any]], kind: Any) -> None:
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * largest)
 
 
-@pytest.mark.skipif(recurrent.Native is None or not find_blas(), reason="there is one form only")
+@pytest.mark.skipif(not kernels.NATIVE or not find_blas(), reason="there is one form only")
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 5, 64, 150])
 @pytest.mark.parametrize("reverse", [False, True])

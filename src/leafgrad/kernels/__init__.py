@@ -3,10 +3,10 @@
     convolution.py, pooling.py, sampling.py     on images                   _images.c
     products.py, recurrent.py                   matrix products, RNNs       _products.c, _recurrent.c
     moving.py, select.py                        copies, indexing            _moves.c
-    fourier.py                                  Fourier transforms          _fourier.c
     random_stream.py                            random numbers              _random.c
     fused/, language.py, translator/            fused kernels               _fused.c
     allocator.py                                memory of large arrays      _loops.c
+    ops/fourier/transforms.py                   Fourier transforms          _fourier.c
 
 This file has elementwise kernels, reductions and searches. `native(np.multiply)` is what an op uses as its kernel:
 where the extension `_loops` was built, a `Loop`. For dense arrays of floats, integers and bools it calls NumPy's own
@@ -19,6 +19,7 @@ May import `_dtypes`.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -31,14 +32,6 @@ except ImportError:  # not built, or built for another NumPy: plain NumPy does t
     NATIVE = False
 else:
     NATIVE = True
-
-Reduction: Any = None
-Search: Any = None
-try:
-    from leafgrad.kernels._reductions import Native as Search
-    from leafgrad.kernels._reductions import Reduction
-except ImportError:
-    pass
 
 # The ufunc behind np.clip, which itself takes three times as long for a few elements.
 _CLIP: Any = getattr(np._core.umath, "clip", None)  # type: ignore[attr-defined]
@@ -111,20 +104,21 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def native_reduction(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Before a function (x, dims=None, keepdim=False) on NumPy: computed by the reduction of this name in
-    _reductions.c for the arrays that it takes, where it was built. Variances have a `correction` after `dims`."""
-    if Reduction is None:
-        return lambda otherwise: otherwise
-    return lambda otherwise: Reduction(name, otherwise)
+def native_forms(extension: str, kind: str = "Native") -> Callable[[str], Callable[[Callable[..., Any]], Any]]:
+    """A decorator for functions on NumPy that an extension has too, under the name that it is given. The function in C
+    is called, and the one on NumPy with arrays that it does not take, or where the extension was not built."""
+    try:
+        form: Any = getattr(importlib.import_module(f"leafgrad.kernels.{extension}"), kind)
+    except ImportError:
+        return lambda name: lambda otherwise: otherwise
+    return lambda name: lambda otherwise: form(name, otherwise)
 
 
-def native_search(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Before a function (x, dim, ...) on NumPy that finds extremes and their places, or what is known so far at each
-    element: see extreme_loops.h, scan_loops.h and, for sums over paths, ctc_paths.h."""
-    if Search is None:
-        return lambda otherwise: otherwise
-    return lambda otherwise: Search(name, otherwise)
+# (x, dims=None, keepdim=False); variances have a `correction` after `dims`
+native_reduction = native_forms("_reductions", "Reduction")
+# (x, dim, ...), extremes and their places, or what is known so far at each element: see extreme_loops.h, scan_loops.h
+# and, for sums over paths, ctc_paths.h
+native_search = native_forms("_reductions")
 
 
 use_threads(available_cores())

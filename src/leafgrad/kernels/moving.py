@@ -3,23 +3,13 @@ several threads when large."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-Native: Any = None
-try:
-    from leafgrad.kernels._moves import Native
-except ImportError:  # not built
-    pass
+from leafgrad.kernels import native_forms
 
-
-def native_move(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Before a function on NumPy: computed by the one of this name in _moves.c for the arrays that it takes."""
-    if Native is None:
-        return lambda otherwise: otherwise
-    return lambda otherwise: Native(name, otherwise)
+native_move = native_forms("_moves")
 
 
 @native_move("copied")

@@ -20,24 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad.kernels import native_forms
 from leafgrad.kernels.fused import recurrent as fused
 from leafgrad.kernels.moving import copied
 from leafgrad.kernels.products import product
 
-Native: Any = None
-try:
-    from leafgrad.kernels._recurrent import Native
-except ImportError:  # not built
-    pass
-
 Array = Any
 Sizes = tuple[int, ...]
+native_steps = native_forms("_recurrent")
 TAKEN = (np.dtype(np.float32), np.dtype(np.float64))  # what these functions compute in
-
-
-def native_steps(otherwise: Callable[..., Any]) -> Any:
-    """Before a function on NumPy: computed by the one of this name in _recurrent.c for the arrays that it takes."""
-    return otherwise if Native is None else Native(otherwise.__name__, otherwise)
 
 
 def steps(sizes: Sizes, reverse: bool) -> list[tuple[int, int]]:
@@ -98,7 +89,7 @@ def new_rows(like: Array, n: int) -> Array:
 # -- LSTM -------------------------------------------------------------------------------------------------------------
 
 
-@native_steps
+@native_steps("lstm")
 def lstm(
     x: Array, h0: Array, c0: Array, w_ih: Array, w_hh: Array, bias: Array | None, sizes: Sizes, reverse: bool
 ) -> tuple[Array, Array, Array]:
@@ -115,7 +106,7 @@ def lstm(
     return out, cells, gates
 
 
-@native_steps
+@native_steps("lstm_backward")
 def lstm_backward(
     of_out: Array | None, of_cells: Array | None, c0: Array, w: Array, cells: Array, gates: Array, sizes: Sizes,
     reverse: bool,
@@ -137,7 +128,7 @@ def lstm_backward(
 # -- GRU --------------------------------------------------------------------------------------------------------------
 
 
-@native_steps
+@native_steps("gru")
 def gru(
     x: Array, h0: Array, w_ih: Array, w_hh: Array, b_ih: Array | None, bias: Array | None, sizes: Sizes, reverse: bool
 ) -> tuple[Array, Array, Array]:
@@ -155,7 +146,7 @@ def gru(
     return out, gates, news
 
 
-@native_steps
+@native_steps("gru_backward")
 def gru_backward(
     of_out: Array, h0: Array, w: Array, out: Array, gates: Array, news: Array, sizes: Sizes, reverse: bool
 ) -> tuple[Array, Array, Array]:
@@ -199,26 +190,26 @@ def run_steps_backward(
     return back, dh
 
 
-@native_steps
+@native_steps("rnn_tanh")
 def rnn_tanh(
     x: Array, h0: Array, w_ih: Array, w_hh: Array, bias: Array | None, sizes: Sizes, reverse: bool
 ) -> tuple[Array]:
     return run_steps(fused.rnn_tanh_step, x, h0, w_ih, w_hh, bias, sizes, reverse)
 
 
-@native_steps
+@native_steps("rnn_tanh_backward")
 def rnn_tanh_backward(of_out: Array, h0: Array, w: Array, out: Array, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
     return run_steps_backward(fused.rnn_tanh_step_backward, of_out, h0, w, out, sizes, reverse)
 
 
-@native_steps
+@native_steps("rnn_relu")
 def rnn_relu(
     x: Array, h0: Array, w_ih: Array, w_hh: Array, bias: Array | None, sizes: Sizes, reverse: bool
 ) -> tuple[Array]:
     return run_steps(fused.rnn_relu_step, x, h0, w_ih, w_hh, bias, sizes, reverse)
 
 
-@native_steps
+@native_steps("rnn_relu_backward")
 def rnn_relu_backward(of_out: Array, h0: Array, w: Array, out: Array, sizes: Sizes, reverse: bool) -> tuple[Any, Any]:
     return run_steps_backward(fused.rnn_relu_step_backward, of_out, h0, w, out, sizes, reverse)
 

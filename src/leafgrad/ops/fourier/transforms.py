@@ -11,7 +11,7 @@ import numpy as np
 
 from leafgrad._core.tensor import TensorBase
 from leafgrad._layouts import in_order
-from leafgrad.kernels.fourier import native_transform
+from leafgrad.kernels import native_forms
 from leafgrad.kernels.moving import copied
 from leafgrad.ops.pointwise.convert import real_part
 from leafgrad.ops.registry import Family, op
@@ -20,6 +20,8 @@ from leafgrad.ops.samples import S
 A = Any  # an array, or a tensor under create_graph
 Array = Any
 Dims = tuple[int, ...]
+
+native_transform = native_forms("_fourier")  # many lines side by side in registers, groups of them on several threads
 
 
 class Transform(Family, family=True):
