@@ -794,7 +794,7 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     """a copy of input with input[indices] = values, or with values added there."""
 def index_put_(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: builtins.bool = False) -> Tensor:
     """index_put, in place."""
-def index_reduce(input: Tensor, dim: Dim, index: Tensor, source: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
+def index_reduce(input: Tensor, dim: Dim, index: Tensor, source: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True, out: Tensor | None = None) -> Tensor:
     """the slices of source that the vector `index` assigns to one slice of input, brought together by their prod, mean, amax or amin."""
 def index_select(input: Tensor, dim: Dim, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the slices of input along `dim` that the vector `index` names."""
@@ -1016,7 +1016,7 @@ def nan_to_num(input: Tensor, nan: builtins.float | None = None, posinf: builtin
     """each element, with these numbers in place of nan and of infinities (None: the largest and smallest that there are)."""
 def nan_to_num_(input: Tensor, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
     """nan_to_num, in place."""
-def nanmean(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None) -> Tensor:
+def nanmean(input: Tensor, dim: DimOrDims | None = None, keepdim: builtins.bool = False, *, dtype: Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """the mean of all elements that are not nan."""
 @overload
 def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1192,6 +1192,8 @@ def reshape(input: Tensor, *shape: builtins.int) -> Tensor:
     """another shape; a view where that is possible, otherwise a copy."""
 @overload
 def reshape(input: Tensor, shape: Shape) -> Tensor: ...
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """Tensor.resize_as_ as a function."""
 def resolve_conj(input: Tensor) -> Tensor:
     """the tensor itself, or a copy if it is conjugated when it is read."""
 def resolve_neg(input: Tensor) -> Tensor:
@@ -1243,7 +1245,7 @@ def scatter(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, reduce: buil
 def scatter(input: Tensor, dim: Dim, index: Tensor, value: Number, *, reduce: builtins.str | None = None, out: Tensor | None = None) -> Tensor: ...
 def scatter_add(input: Tensor, dim: Dim, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """out[index[i][j]][j] += src[i][j] for dim 0, and likewise for the others."""
-def scatter_reduce(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True) -> Tensor:
+def scatter_reduce(input: Tensor, dim: Dim, index: Tensor, src: Tensor, reduce: builtins.str, *, include_self: builtins.bool = True, out: Tensor | None = None) -> Tensor:
     """the elements of src that `scatter` would write to one place, brought together by their sum, prod, mean, amax or amin."""
 def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: builtins.bool = False, right: builtins.bool = False, side: builtins.str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """where elements would have to be inserted into a sequence to keep it in order; with right=True behind those that are equal."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -137,3 +138,41 @@ def test_none_stands_for_all_dimensions_and_for_the_size_of_windows() -> None:
     for pool, given in ((torch.max_pool1d, line), (torch.max_pool2d, plane[None]), (torch.max_pool3d, space[None])):
         assert set(pool(given, 2, None).shape[-1:]) == {2}
     assert torch.avg_pool1d(line, 2, None).shape == (1, 2)
+
+
+NEED_A_TENSOR = [
+    *["remainder", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "xlogy"],
+    *["pow", "special.zeta", "special.xlog1py", "special.chebyshev_polynomial_t", "special.hermite_polynomial_h"],
+]
+
+
+@pytest.mark.parametrize("name", NEED_A_TENSOR)
+def test_two_numbers_are_refused(name: str) -> None:
+    function = attrgetter(name)(torch)
+    with pytest.raises(TypeError, match=r"\(\) received an invalid combination of arguments - got \(int, float\), but"):
+        function(6, 3.0)
+    assert function(6, torch.tensor(3)).shape == function(torch.tensor(6), 3).shape == ()
+
+
+@pytest.mark.parametrize(
+    "name, wanted",
+    [("add", 9), ("sub", 3), ("mul", 18), ("div", 2.0), ("true_divide", 2.0), ("floor_divide", 2)],
+)
+def test_arithmetic_makes_a_tensor_of_two_numbers(name: str, wanted: Any) -> None:
+    assert getattr(torch, name)(6, 3).item() == wanted
+
+
+def test_div_of_two_numbers_is_rounded() -> None:
+    assert torch.div(7, 2, rounding_mode="floor").item() == 3 and torch.div(-7, 2, rounding_mode="trunc").item() == -3
+
+
+def test_narrow_copy_has_another_error_for_dimensions_than_narrow() -> None:
+    with pytest.raises(RuntimeError, match=r"^Expected dim < static_cast<int64_t>\(self_sizes.size\(\)\) to be true"):
+        torch.narrow_copy(torch.ones(2, 3), 2, 0, 1)
+
+
+def test_resize_as_is_a_function_too() -> None:
+    x = torch.arange(4)
+    assert torch.resize_as_(x, torch.ones(2, 2)) is x and x.tolist() == [[0, 1], [2, 3]]
+    image = torch.resize_as_(torch.arange(4), torch.ones(1, 2, 2, 1), memory_format=torch.channels_last)
+    assert image.is_contiguous(memory_format=torch.channels_last)

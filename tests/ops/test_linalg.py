@@ -494,3 +494,62 @@ def test_whole_transforms_of_real_numbers(shape):
     for dims in (tuple(range(len(shape))), (0,), tuple(reversed(range(len(shape))))):
         np.testing.assert_allclose(torch.fft.fftn(x, dim=dims).numpy(), np.fft.fftn(x.numpy(), axes=dims), atol=1e-12)
         np.testing.assert_allclose(torch.fft.ifftn(x, dim=dims).numpy(), np.fft.ifftn(x.numpy(), axes=dims), atol=1e-12)
+
+
+OF_VECTORS = [
+    [-2.77366030894, -0.206712627997, -1.88051795017],
+    [-0.206712627997, 0.166722919424, 0.374349149849],
+    [-1.88051795017, 0.374349149849, 2.60693738951],
+]
+SECOND_OF_VECTORS = [
+    [24.9600239743, 1.73353346488, 15.204381894],
+    [1.73353346488, 1.38764828448, 3.39116361964],
+    [15.204381894, 3.39116361964, -26.3476722587],
+]
+SECOND_OF_VALUES = [
+    [-0.940742633611, 1.88464397285, -0.995912544834],
+    [1.88464397285, 1.40248859961, 3.79167272788],
+    [-0.995912544834, 3.79167272788, -0.461745965995],
+]
+
+
+def test_the_gradient_of_eigenvectors_is_symmetric() -> None:
+    """PyTorch's values. Of a gradient of eigenvectors only the part counts that turns them."""
+    a = torch.tensor([[2.0, 1.0, 0.5], [1.0, -1.0, 0.25], [0.5, 0.25, 3.0]], dtype=F64, requires_grad=True)
+    weights = torch.arange(9.0, dtype=F64).reshape(3, 3)
+    for half in "LU":
+        _, vectors = torch.linalg.eigh(a, half)
+        signs = vectors.detach()[0].sign()
+        (g,) = torch.autograd.grad((vectors * signs * weights).sum(), a, create_graph=True)
+        assert torch.allclose(g, torch.tensor(OF_VECTORS, dtype=F64))
+        (second,) = torch.autograd.grad((g * weights).sum(), a)
+        assert torch.allclose(second, torch.tensor(SECOND_OF_VECTORS, dtype=F64))
+        values = torch.linalg.eigvalsh(a, half)
+        (g,) = torch.autograd.grad((values * torch.tensor([1.0, 2.0, 5.0])).sum(), a, create_graph=True)
+        (second,) = torch.autograd.grad((g * weights).sum(), a)
+        assert torch.allclose(second, torch.tensor(SECOND_OF_VALUES, dtype=F64))
+
+
+def test_the_gradient_of_complex_eigenvectors_is_hermitian() -> None:
+    a = torch.tensor([[2.0, 1j], [-1j, 3.0]], dtype=torch.complex128, requires_grad=True)
+    _, vectors = torch.linalg.eigh(a)
+    (g,) = torch.autograd.grad((vectors[0].abs() ** 2 * torch.tensor([1.0, 3.0])).sum(), a)
+    assert torch.allclose(g, g.mH)
+
+
+def test_solutions_lie_in_memory_column_by_column() -> None:
+    a, b = torch.eye(3) + 1, torch.arange(12.0).reshape(3, 4)
+    lu, pivots = torch.linalg.lu_factor(a)
+    found = {
+        "eigenvectors": torch.linalg.eig(a).eigenvectors,
+        "lstsq": torch.linalg.lstsq(a, b).solution,
+        "lstsq of fewer rows": torch.linalg.lstsq(a[:2], b[:2]).solution,
+        "lstsq of fewer columns": torch.linalg.lstsq(a[:, :2], b).solution,
+        "solve": torch.linalg.solve(a, b),
+        "lu_solve": torch.linalg.lu_solve(lu, pivots, b),
+        "adjoint": torch.linalg.lu_solve(lu, pivots, b, adjoint=True),
+    }
+    assert {name: x.stride() for name, x in found.items()} == dict.fromkeys(found, (1, 3))
+    assert torch.linalg.lstsq(a.expand(2, 3, 3), b.expand(2, 3, 4)).solution.stride() == (12, 1, 3)
+    assert torch.linalg.solve(a.expand(2, 3, 3), torch.ones(2, 3)).stride() == (1, 2)
+    assert torch.linalg.solve(a, b[:, 0]).stride() == (1,)

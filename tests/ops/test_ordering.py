@@ -61,3 +61,11 @@ def test_histograms_of_points_without_coordinates() -> None:
         hist, edges = torch.histogramdd(torch.ones(shape), [])
         assert hist.shape == () and hist.item() == 0 and edges == ()
     assert torch.histogramdd(torch.ones(3, 0), [], density=True).hist.isnan()
+
+
+def test_distinct_slices_lie_in_memory_in_one_piece() -> None:
+    x = torch.arange(60).reshape(3, 4, 5)
+    for distinct in (torch.unique, torch.unique_consecutive):
+        assert [distinct(x, dim=dim).stride() for dim in range(3)] == [(20, 5, 1), (5, 15, 1), (4, 1, 12)]
+        for dim in range(3):
+            assert torch.equal(distinct(x, dim=dim), x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -128,3 +129,33 @@ def test_tensordot_and_others_take_out() -> None:
 def test_positions_in_a_tuple_take_no_out() -> None:
     with pytest.raises(RuntimeError, match="nonzero does not support the out kwarg when as_tuple is True"):
         torch.nonzero(torch.ones(2), as_tuple=True, out=torch.empty(2, dtype=torch.int64))
+
+
+def test_functions_of_indices_and_windows_take_out() -> None:
+    x, at, src = torch.ones(3), torch.tensor([1, 1]), torch.tensor([2.0, 3.0])
+    for reduce, wanted in (("prod", [1, 6, 1]), ("amax", [1, 3, 1])):
+        assert torch.scatter_reduce(x, 0, at, src, reduce, out=empty(F32)).tolist() == wanted
+        assert torch.index_reduce(x, 0, at, src, reduce, out=empty(F32)).tolist() == wanted
+    image = torch.arange(8.0).reshape(1, 2, 4)
+    assert torch.nn.functional.avg_pool2d(image, 2, out=empty(F32)).tolist() == [[[2.5, 4.5]]]
+    assert torch.nn.functional.avg_pool3d(image[None], (1, 2, 2), out=empty(F32)).tolist() == [[[[2.5, 4.5]]]]
+    assert torch.nanmean(torch.tensor([1.0, torch.nan]), out=torch.empty((), dtype=F64)).item() == 1.0
+
+
+def test_lu_writes_into_out() -> None:
+    wanted = linalg.lu_factor_ex(X)
+    out = [torch.empty(0), torch.empty(0, dtype=I32), torch.empty(0, dtype=I32)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert torch.lu(X, get_infos=True, out=out) is out
+    assert all([torch.equal(got, each) for got, each in zip(out, wanted, strict=True)])
+
+
+def test_out_may_be_an_operand_of_an_elementwise_function() -> None:
+    x = torch.arange(4.0)
+    assert torch.add(x, x, out=x) is x and x.tolist() == [0, 2, 4, 6]
+    assert torch.mul(x[1:3], 2, out=x[1:3]).tolist() == [4, 8]
+    both = x.view(2, 2)
+    assert torch.add(both, both[:, :1], out=torch.empty(2, 2)).tolist() == [[0, 4], [16, 14]]
+    wide = torch.arange(6.0)  # every second element: PyTorch does not look either where there are gaps
+    assert torch.add(wide[::2], 1, out=wide[1::2]).tolist() == [1, 3, 5]

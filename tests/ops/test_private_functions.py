@@ -57,3 +57,24 @@ def test_gradients_of_a_convolution_as_a_function(transposed: bool) -> None:
     for ours, expected in zip(found, torch.autograd.grad(y, (x, weight, bias), g), strict=True):
         assert torch.allclose(ours, expected)
     assert [part is None for part in function(g, x, weight, [6], *options, (False, True, False))] == [True, False, True]
+
+
+def test_slices_and_the_gradient_of_dropout_by_their_names_in_the_dispatcher() -> None:
+    aten, x = torch.ops.aten, torch.arange(6)
+    assert aten.slice.Tensor(x, 0, 1, 5, 2).tolist() == [1, 3] and aten.slice(x).tolist() == x.tolist()
+    assert aten.slice.Tensor(x.view(2, 3), -1, -2).tolist() == [[1, 2], [4, 5]]
+    aten.slice(x, 0, 4).zero_()  # a view
+    assert x.tolist() == [0, 1, 2, 3, 0, 0]
+    with pytest.raises(RuntimeError, match="slice step must be positive"):
+        aten.slice(x, 0, 0, 3, 0)
+    kept = torch.tensor([True, False])
+    assert aten.native_dropout_backward(torch.tensor([3.0, 4.0]), kept, 2.0).tolist() == [6.0, 0.0]
+
+
+def test_the_gradient_of_max_pool_lies_as_the_image_does() -> None:
+    for kind in (torch.contiguous_format, torch.channels_last):
+        image = torch.arange(48.0).reshape(1, 3, 4, 4).contiguous(memory_format=kind)
+        out, places = torch.nn.functional.max_pool2d(image, 2, return_indices=True)
+        back = torch.ops.aten.max_pool2d_with_indices_backward
+        g = back(torch.ones_like(out), image, [2, 2], [2, 2], [0, 0], [1, 1], False, places)
+        assert g.stride() == image.stride() and g.sum().item() == 12

@@ -68,11 +68,48 @@ OTHERS = """
     Tensor.eig(a) Tensor.solve(a, a)
 """
 
+SHARED_MEMORY = """
+    add(x[:4], 1, out=x[1:5]) exp(x[:4], out=x[1:5]) mul(s, s.T, out=s.T) where(s > 1, s, s.T, out=s)
+    gather(x, 0, i, out=x[:3]) gather(i, 0, i[1:] // 4, out=i[:2]) index_select(x, 0, i, out=x[:3])
+    index_select(a, 0, i[1:2].repeat(2), out=t.expand(2, 3)) take(x, i, out=x[:3]) masked_select(x, x > 0, out=x)
+    kthvalue(x, 5, out=(x[0], torch.empty((), dtype=torch.int64))) topk(x, 2, out=(x[:2], i[:2]))
+    cat([x[:4], x[:4]], out=x[:8]) cat([x[:4], w], out=x[2:]) stack([x[:4], x[:4]], out=x[:8].view(2, 4))
+    kthvalue(x, 5, out=(t[0], torch.empty(())))
+    addcmul(x[:4], w, w, out=x[1:5]) pow(x[:4], 2, out=x[1:5]) logical_not(x[:4], out=x[1:5])
+"""
+CHUNKS = """
+    _chunk_cat([a, x], -1, 3) _chunk_cat([a, x], 1, 3) _chunk_cat([a[None], a], 1, 3) _chunk_cat([], 0, 3)
+    _chunk_cat([x[:0], x], 0, 1) _chunk_cat([a], 5, 1) _chunk_cat([a, a.double()], 0, 1) _chunk_cat([a], 0, 0)
+"""
+MARGINS = """
+    nn.functional.multi_margin_loss(a, w) nn.functional.multi_margin_loss(a, w.int())
+    nn.functional.multi_margin_loss(a, w.long(), weight=w) nn.functional.multi_margin_loss(a, w, weight=w)
+    nn.functional.multi_margin_loss(a, w * 9, weight=t) nn.functional.multi_margin_loss(a, w.long(), weight=t.double())
+    nn.functional.multi_margin_loss(t, i[0] - 4, weight=w) nn.functional.multilabel_margin_loss(a, a.int())
+"""
+COPIES = """
+    narrow_copy(a, 0, 0, -1) narrow_copy(a, 0, 1, 5) narrow_copy(a, -3, 0, 0) lu(s, out=s) lu(s, out=(s,))
+    lu(s, get_infos=True, out=(s, i)) nanmean(x, out=i[0]) index_reduce(x, 0, i, t, 'prod', out=i + 0)
+    scatter_reduce(x, 0, i, t, 'sum', out=i + 0) nn.functional.avg_pool2d(a[None], 2, out=i)
+"""
+MASKS_OF_ATTENTION = """
+    nn.functional.scaled_dot_product_attention(a, a, a, s.double())
+    nn.functional.scaled_dot_product_attention(a, a, a, s.half())
+    nn.functional.scaled_dot_product_attention(a, a, a, s.int())
+    nn.functional.scaled_dot_product_attention(a, a, a, s.byte())
+    nn.functional.scaled_dot_product_attention(a, a, a, s + 0j)
+    nn.functional.scaled_dot_product_attention(a.half(), a.half(), a.half(), s.double())
+"""
+ALL = (
+    SHORT_TIME, WINDOWS, MASKED, REFLECTIONS, LOW_RANK, BINS, OTHERS, SHARED_MEMORY, CHUNKS, MARGINS, COPIES,
+    MASKS_OF_ATTENTION,
+)  # fmt: skip
+
 
 def calls() -> list[str]:
     """Each of them as an expression."""
     found = []
-    for text in (SHORT_TIME, WINDOWS, MASKED, REFLECTIONS, LOW_RANK, BINS, OTHERS):
+    for text in ALL:
         words, depth = "", 0
         for letter in " ".join(text.split()) + " ":
             depth += (letter in "([{") - (letter in ")]}")

@@ -126,6 +126,13 @@ def not_a_tensor(op: str, argument: str, position: int, got: Any) -> TypeError:
     return not_taken(f"{op}(): argument '{argument}' (position {position}) must be Tensor,", "Tensor", got)
 
 
+def no_tensor(op: str, *numbers: Any) -> TypeError:
+    """The error for operands that are all numbers."""
+    kinds = ", ".join([type_name(number) for number in numbers])
+    words = f"{op}() received an invalid combination of arguments - got ({kinds}), but one of them has to be a Tensor"
+    return mistake(TypeError, words, fix=f"{library()}.as_tensor(...)   # makes a tensor of a number")
+
+
 def not_taken(first: str, wanted: str, value: Any) -> TypeError:
     numbers = isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.generic))
     fix = f"{library()}.as_tensor(...)   # makes a tensor of numbers, lists and arrays"

@@ -33,9 +33,9 @@ def alpha_dropout(input: Tensor, p: builtins.float = 0.5, training: builtins.boo
     """dropout that keeps mean 0 and variance 1."""
 def avg_pool1d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = (), padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True) -> Tensor:
     """the mean of each window."""
-def avg_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True, divisor_override: builtins.int | None = None) -> Tensor:
+def avg_pool2d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True, divisor_override: builtins.int | None = None, *, out: Tensor | None = None) -> Tensor:
     """the mean of each window."""
-def avg_pool3d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True, divisor_override: builtins.int | None = None) -> Tensor:
+def avg_pool3d(input: Tensor, kernel_size: DimOrDims, stride: DimOrDims | None = None, padding: DimOrDims = 0, ceil_mode: builtins.bool = False, count_include_pad: builtins.bool = True, divisor_override: builtins.int | None = None, *, out: Tensor | None = None) -> Tensor:
     """the mean of each window."""
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: builtins.bool = False, momentum: builtins.float = 0.1, eps: builtins.float = 1e-05) -> Tensor:
     """channels (dimension 1) standardized over all samples: in training by the statistics of the input, which the running ones follow, otherwise by the running ones."""

@@ -19,6 +19,7 @@ from leafgrad import errors
 from leafgrad._core.op import Op
 from leafgrad._core.tensor import links
 from leafgrad._missing import part
+from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.getitem import places_of_tensors, put_copy, write_places
 from leafgrad.ops.registry import entries, registry
 
@@ -130,7 +131,7 @@ def function_behind(name: str) -> Any:
     return found or registry[name].call
 
 
-# -- functions that take more here than the public ones do: None for a dimension that is not indexed ------------------
+# -- functions that PyTorch has here alone, or that take more here: None for a dimension that is not indexed -----------
 
 
 def _index(input: Any, indices: Any) -> Any:
@@ -147,7 +148,19 @@ def _index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) 
     return write_places(self, places_of_tensors("index_put_", self, indices, holes=True), values, accumulate)
 
 
-OWN = {"index": _index, "index_put": _index_put, "index_put_": _index_put_}
+def _slice(input: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    if step < 1:
+        raise errors.mistake(RuntimeError, "slice step must be positive")
+    return input[(slice(None),) * wrap_dim(dim, input.ndim) + (slice(start, end, step),)]
+
+
+def _native_dropout_backward(grad_output: Any, mask: Any, scale: float) -> Any:
+    return grad_output * (mask.to(grad_output.dtype) * scale)
+
+
+OWN: dict[str, Any] = {
+    each.__name__[1:]: each for each in (_index, _index_put, _index_put_, _slice, _native_dropout_backward)
+}
 
 
 def gradient_function(name: str) -> Any:
@@ -182,7 +195,9 @@ of_libraries: dict[str, Overload] = {}  # operators that programs have defined (
 
 
 def __getattr__(name: str) -> Packet:
-    if not name.startswith("__") and (name in known_names() or is_function(name) or gradient_function(name)):
+    if not name.startswith("__") and (
+        name in OWN or name in known_names() or is_function(name) or gradient_function(name)
+    ):
         return packet(name)
     raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
 

@@ -22,13 +22,13 @@ from leafgrad._core.node import Node, Output, plan_of, take_order
 from leafgrad._core.op import OUT
 from leafgrad._core.overrides import UNCHANGED, method_overridden, plain
 from leafgrad._core.recorder import make_node, settle
-from leafgrad._core.tensor import TensorBase, conjugate_behind, is_batched, links, wrap
+from leafgrad._core.tensor import TensorBase, conjugate_behind, links, wrap
 from leafgrad._core.thread_state import state
 from leafgrad._core.views import MULTI_VIEW
 from leafgrad._dtypes import can_cast, from_numpy_dtype
 from leafgrad.ops.arguments import MISSING
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.out import check_no_overlap
+from leafgrad.ops.out import check_overlap
 from leafgrad.ops.public_forms import method_form
 from leafgrad.ops.registry import Composite, Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly, real, through
@@ -226,55 +226,6 @@ def needs_grad(t: TensorBase) -> bool:
     if t.rare is None or t.rare.view is None:
         return t.needs_grad
     return t.needs_grad or t.rare.view.base.needs_grad
-
-
-def check_overlap(
-    array: Any,
-    version: Any,
-    others: Sequence[TensorBase],
-    shape: tuple[int, ...] | None = None,
-    once: bool = True,
-    elsewhere: bool = False,
-) -> None:
-    """Refuse to write to memory that appears several times in `array` (if it has to appear `once`), or that is read in
-    another order at the same time, or at all, if what is read has to be `elsewhere`. `version` is the one that all who
-    share the memory of `array` have; `shape` is what the others are broadcast to before they are read, if anything."""
-    if once and 0 in array.strides:
-        check_no_overlap(array)
-    for t in others:
-        read = t.array if shape is None or t.version is not version else np.broadcast_to(t.array, shape)
-        if t.version is version and overlaps(array, read, not elsewhere):
-            raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-                f"memory location. Please clone() the tensor before performing the operation.\n  at {errors.here()}"
-            )
-
-
-def overlaps(a: Any, b: Any, partly: bool = True) -> bool:
-    """Do two arrays without gaps share memory? If only `partly` counts: and not simply all of it in the same order?"""
-    a, b = [x.memory() if is_batched(x) else x for x in (a, b)]
-    first, second = occupied(a), occupied(b)
-    if first is None or second is None:
-        return False
-    if a.size == 0 or b.size == 0:
-        return False
-    if partly and first == second and a.shape == b.shape:
-        # the step of a dimension of size one is never taken, so it does not matter
-        return any([m != n and size != 1 for m, n, size in zip(a.strides, b.strides, a.shape)])
-    return first[0] < second[1] and second[0] < first[1]
-
-
-def occupied(array: Any) -> tuple[int, int] | None:
-    """The range of memory that an array fills, or None if it leaves gaps."""
-    if not (array.flags.c_contiguous or array.flags.f_contiguous):
-        step = array.itemsize
-        for stride, size in sorted(zip(array.strides, array.shape)):
-            if size > 1:
-                if stride != step:
-                    return None
-                step *= size
-    start = array.__array_interface__["data"][0]
-    return start, start + array.nbytes
 
 
 def check_result(x: TensorBase, result: TensorBase, name: str) -> None:

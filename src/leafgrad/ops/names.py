@@ -168,6 +168,7 @@ FUNCTIONS: dict[str, str] = {
         "vstack "
     ),
     "ops.shape.repeat": "repeat_interleave",
+    "ops.shape.resize": "resize_as_",
     "ops.shape.split": (
         "chunk diagonal dsplit hsplit split split_with_sizes tensor_split unbind unsafe_chunk unsafe_split "
         "unsafe_split_with_sizes vsplit "

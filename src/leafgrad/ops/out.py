@@ -15,13 +15,12 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.inplace import assign
 from leafgrad._core.modes import about_to_change
-from leafgrad._core.tensor import TensorBase, conjugate_behind, with_layout_noted
+from leafgrad._core.tensor import TensorBase, conjugate_behind, is_batched, with_layout_noted
 from leafgrad._core.thread_state import shared_modes, state
 from leafgrad._dtypes import can_cast, dtype, from_numpy_dtype
 
 # What functions that convert nothing say of an `out` of another dtype. The first is what `out = True` means.
 EXACT = "Expected out tensor to have dtype {wanted.cpp}, but got {given.cpp} instead"
-SAME_DTYPE = "Found dtype {given.alias} but expected {wanted.alias}"
 
 
 class Castable(str):
@@ -40,8 +39,25 @@ class SameKind(Castable):
         return source.category == target.category
 
 
-class CastableOfTensors(Castable):
+class Elementwise(str):
+    """What functions say that go through all operands element by element: `out` may be one of them, but not lie across
+    one."""
+
+
+class CastableElementwise(Castable, Elementwise):
+    """The same for functions that convert their result."""
+
+
+class CastableOfTensors(CastableElementwise):
     """What functions say that convert their result if arguments beside the first are tensors, and nothing otherwise."""
+
+
+class Apart(str):
+    """What functions say that take elements from anywhere, so that `out` must not share memory with what they read."""
+
+
+class CastableApart(Castable, Apart):
+    """The same for functions that convert their result."""
 
 
 class Computed(str):
@@ -49,8 +65,11 @@ class Computed(str):
 
 
 CASTS = Castable("result type {wanted.alias} can't be cast to the desired output type {given.alias}")
+ELEMENTWISE = CastableElementwise(CASTS)
+SAME_DTYPE = Elementwise("Found dtype {given.alias} but expected {wanted.alias}")
 CASTS_OF_TENSORS = CastableOfTensors(CASTS)
 COMPUTED = Computed(EXACT)
+EXACT_AND_APART = Apart(EXACT)
 
 
 def castable(function: str, result: str = "result") -> Castable:
@@ -84,13 +103,24 @@ def into_out(
         raise TypeError(f"{name}(): argument 'out' must hold as many tensors as there are results, here {count}")
     results = result if isinstance(result, tuple) else (result,)
     said = refusal if isinstance(refusal, tuple) else (refusal,) * len(results)
+    read = tensors_in([*args, *kwargs.values()])
     for target, value, words in zip(targets, results, said):
         source, own = from_numpy_dtype(value.array.dtype), from_numpy_dtype(target.array.dtype)
         if source is not own and not (isinstance(words, Castable) and words.allows(source, own)):
             text = EXACT if words is True else words
             raise errors.mistake(getattr(words, "error", RuntimeError), text.format(wanted=source, given=own))
+        if isinstance(words, Apart):
+            check_overlap(target.array, target.version, read, elsewhere=True)
+        elif isinstance(words, Elementwise) and value.array.shape == target.array.shape:
+            check_overlap(target.array, target.version, read, value.array.shape)
         write_out(name, target, value.array)
     return type(result)(targets) if isinstance(result, tuple) else out
+
+
+def tensors_in(values: list[Any]) -> list[TensorBase]:
+    """The tensors among arguments, also those in lists."""
+    lists = [value if isinstance(value, (tuple, list)) else (value,) for value in values]
+    return [value for each in lists for value in each if isinstance(value, TensorBase)]
 
 
 def check_no_gradient(name: str, values: list[Any]) -> None:
@@ -175,3 +205,52 @@ def check_no_overlap(array: Any) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
+
+
+def check_overlap(
+    array: Any,
+    version: Any,
+    others: Sequence[TensorBase],
+    shape: tuple[int, ...] | None = None,
+    once: bool = True,
+    elsewhere: bool = False,
+) -> None:
+    """Refuse to write to memory that appears several times in `array` (if it has to appear `once`), or that is read in
+    another order at the same time, or at all, if what is read has to be `elsewhere`. `version` is the one that all who
+    share the memory of `array` have; `shape` is what the others are broadcast to before they are read, if anything."""
+    if once and 0 in array.strides:
+        check_no_overlap(array)
+    for t in others:
+        read = t.array if shape is None or t.version is not version else np.broadcast_to(t.array, shape)
+        if t.version is version and overlaps(array, read, not elsewhere):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                f"memory location. Please clone() the tensor before performing the operation.\n  at {errors.here()}"
+            )
+
+
+def overlaps(a: Any, b: Any, partly: bool = True) -> bool:
+    """Do two arrays without gaps share memory? If only `partly` counts: and not simply all of it in the same order?"""
+    a, b = [x.memory() if is_batched(x) else x for x in (a, b)]
+    first, second = occupied(a), occupied(b)
+    if first is None or second is None:
+        return False
+    if a.size == 0 or b.size == 0:
+        return False
+    if partly and first == second and a.shape == b.shape:
+        # the step of a dimension of size one is never taken, so it does not matter
+        return any([m != n and size != 1 for m, n, size in zip(a.strides, b.strides, a.shape)])
+    return first[0] < second[1] and second[0] < first[1]
+
+
+def occupied(array: Any) -> tuple[int, int] | None:
+    """The range of memory that an array fills, or None if it leaves gaps."""
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        step = array.itemsize
+        for stride, size in sorted(zip(array.strides, array.shape)):
+            if size > 1:
+                if stride != step:
+                    return None
+                step *= size
+    start = array.__array_interface__["data"][0]
+    return start, start + array.nbytes

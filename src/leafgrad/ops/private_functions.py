@@ -42,13 +42,35 @@ def _native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor 
     return native_batch_norm(input, weight, bias, *(args if len(args) == 5 else (None, None, *args)))
 
 
+def _dim_of_chunks(arrays: Any, dim: int, num_chunks: int) -> int:
+    """The dimension that is cut, counted from the first, if the tensors can be cut there and put side by side."""
+    if num_chunks < 1:
+        raise errors.mistake(RuntimeError, "_chunk_cat expects positive num_chunks")
+    if not arrays:
+        raise errors.mistake(RuntimeError, "_chunk_cat expects a non-empty input tensor list")
+    first, fewest = arrays[0], min([x.ndim for x in arrays])
+    if any([x.dtype != first.dtype for x in arrays]):
+        raise errors.mistake(RuntimeError, "_chunk_cat expects all input tensors with the same dtype")
+    if not all([x.size for x in arrays]):
+        raise errors.mistake(RuntimeError, "_chunk_cat expects non-empty tensor")
+    if any([x.ndim != first.ndim for x in arrays]):
+        if dim < 0:
+            words = "_chunk_cat expects non-negative dim when input tensors have different ndims"
+            raise errors.mistake(RuntimeError, words)
+        if dim >= fewest:
+            raise errors.mistake(RuntimeError, "_chunk_cat expects dim < ndim for all input tensors")
+    at = wrap_dim(dim, fewest)
+    if any([x.shape[:at] != first.shape[:at] for x in arrays]):
+        words = "_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors"
+        raise errors.mistake(RuntimeError, words)
+    return at
+
+
 @declared()
 def _chunk_cat(tensors: Tensors, dim: Dim, num_chunks: int) -> Tensor:
     """_chunk_cat(tensors, dim, num_chunks): each tensor in so many chunks along a dimension, the last ones filled up
     with zeros, and the chunks of all tensors side by side."""
-    if num_chunks < 1:
-        raise errors.mistake(RuntimeError, "_chunk_cat expects positive num_chunks")
-    at = wrap_dim(dim, min([t.array.ndim for t in tensors]))
+    at = _dim_of_chunks([t.array for t in tensors], dim, num_chunks)
     chunks = []
     for t in tensors:
         missing = -t.array.shape[at] % num_chunks

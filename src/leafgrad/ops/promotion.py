@@ -80,6 +80,13 @@ def convert(array: Array, kind: dtype) -> Array:
     return converted(array, kind.np)
 
 
+def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
+    """The error for two operands of which one is neither a tensor nor a number."""
+    if operand(input) is None:
+        return errors.not_a_tensor(name, "input", 1, input)
+    return errors.not_a_tensor(name, "other", 2, other)
+
+
 def mixed_binary(op: Op, a: Any, b: Any) -> Any:
     """An elementwise operation on operands of any two kinds. NotImplemented lets Python try the other operand."""
     silence_numpy()

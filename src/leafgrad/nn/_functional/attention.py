@@ -10,7 +10,7 @@ import numpy as np
 from leafgrad import errors
 from leafgrad._core.bind import execute
 from leafgrad._core.tensor import TensorBase, is_batched, is_meta, wrap
-from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._dtypes import bool_, float32, from_numpy_dtype
 from leafgrad.ops.arguments import declared_and_checked
 from leafgrad.ops.autocast import lowered
 from leafgrad.ops.conv.layout import lay_as
@@ -54,6 +54,8 @@ def scaled_dot_product_attention(
         added, dead = as_summand(attn_mask, scores.array.dtype)
         scores = scores + added
     weights = softmax.function(scores, -1)
+    if weights.array.dtype != value.array.dtype:  # a mask in single precision beside others in half
+        weights = weights.to(value.dtype)
     if dead is not None:
         weights = weights.masked_fill(dead, 0.0)
     if dropout_p:
@@ -94,7 +96,7 @@ def check(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, is_causal: bool) 
         alias = from_numpy_dtype(q.array.dtype).alias
         raise errors.mistake(NotImplementedError, f"\"scaled_dot_product_attention\" not implemented for '{alias}'")
     if mask is not None:
-        if mask.array.dtype.kind not in "bf":
+        if mask.dtype not in (bool_, float32, q.dtype):
             raise errors.mistake(
                 RuntimeError,
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
@@ -106,7 +108,11 @@ def check(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, is_causal: bool) 
         raise errors.mistake(RuntimeError, f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
 
 
-C_NAMES = {"Long": "long int", "Int": "int", "Half": "c10::Half", "BFloat16": "c10::BFloat16"}
+C_NAMES = {
+    "Long": "long int", "Int": "int", "Short": "short int", "Char": "signed char", "Byte": "unsigned char",
+    "Half": "c10::Half", "BFloat16": "c10::BFloat16", "ComplexFloat": "c10::complex<float>",
+    "ComplexDouble": "c10::complex<double>",
+}  # fmt: skip
 
 
 def c_name(kind: Any) -> str:

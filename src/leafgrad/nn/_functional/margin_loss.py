@@ -127,6 +127,13 @@ def refuse_empty(input: Any) -> None:
         )
 
 
+def check_long(target: Any) -> None:
+    """Refuse targets that are not integers of 64 bits."""
+    if target.array.dtype != np.int64:
+        alias = from_numpy_dtype(target.array.dtype).alias
+        raise errors.mistake(RuntimeError, f"expected scalar type Long but found {alias}")
+
+
 @overridable
 @declared()
 def multi_margin_loss(
@@ -155,6 +162,12 @@ def multi_margin_loss(
             f"size). Expected target size [{len(scores)}], but got {errors.size(target.shape)}. Input has shape "
             f"{errors.size(input.shape)}."
         )
+    if weight is not None and weight.numel() != scores.shape[1]:
+        words = f"inconsistent weight size, expected {scores.shape[1]} but got {errors.size(weight.shape)}"
+        raise errors.mistake(RuntimeError, words)
+    check_long(target)
+    if weight is not None and weight.dtype != input.dtype:
+        raise errors.mistake(RuntimeError, f"expected scalar type {input.dtype.alias} but found {weight.dtype.alias}")
     if right.numel() and not is_meta(right.array) and not (right.min() >= 0 and right.max() < scores.shape[1]):
         raise errors.mistake(RuntimeError, "target out of range", ("target", errors.describe(target)))
     apart = (margin - scores.gather(1, right) + scores).clamp_min(0)
@@ -182,8 +195,7 @@ def multilabel_margin_loss(
         raise RuntimeError(
             f"inconsistent target size: {errors.size(target.shape)} for input of size: {errors.size(input.shape)}"
         )
-    if target.array.dtype.kind not in "iu":
-        raise RuntimeError(f"expected scalar type Long but found {from_numpy_dtype(target.array.dtype).alias}")
+    check_long(target)
     classes = input.shape[-1] if input.ndim else 1
     known = np.zeros(target.shape, np.int64) if is_meta(target.array) else target.numpy()
     scores, named = input.reshape(-1, classes), known.reshape(-1, classes)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from leafgrad._dtypes import from_numpy_dtype
+from leafgrad._layouts import format_of
 from leafgrad.kernels.convolution import Geometry
 from leafgrad.ops.conv.avg_pooling import bin_maps
 from leafgrad.ops.conv.axis_maps import along_axes
@@ -93,7 +94,8 @@ def of_max(dims: int) -> Any:
                         f"Expected a tensor of dimension {len(expected)} and tensor.size[{dim}] == {expected[dim]} but "
                         f"got: dimension {len(given)} and tensor.size[{dim}] = {given[dim]}"
                     )
-        return back_to_places(grad_output, indices, tuple(input.shape), dims)
+        found = back_to_places(grad_output, indices, tuple(input.shape), dims)
+        return found.contiguous(memory_format=format_of(input.array)) if input.ndim == dims + 2 else found
 
     return gradient
 

@@ -186,7 +186,7 @@ def avg_pool_of(dims: int, samples: Samples) -> Callable[..., Any]:
     )
     place = f"nn.functional.{name}"
     exempt = {"half precision": "PyTorch does not take it in three dimensions"} if dims == 3 else {}
-    known: dict[str, Any] = {"method": False, "public_name": "", "places": (place,), "reference": place}
+    known: dict[str, Any] = {"method": False, "public_name": "", "places": (place,), "reference": place, "out": True}
     return composite(samples, exempt=exempt, autocast="float32" if dims == 3 else None, **known)(pool)
 
 

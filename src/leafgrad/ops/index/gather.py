@@ -33,6 +33,7 @@ from leafgrad.ops.index.checks import (
     check_sizes_along,
     outside,
 )
+from leafgrad.ops.out import EXACT_AND_APART, Apart
 from leafgrad.ops.reduce.common import F32, F64, raw
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S, transposed
@@ -283,7 +284,7 @@ class index_select(Family):
     inputs = ("input", "index")
     options = ("dim",)
     vmap = "rows"
-    out = "index_select(): self and result must have the same scalar type"
+    out = Apart("index_select(): self and result must have the same scalar type")
 
     def kernel(x: A, index: A, dim: Any) -> A:
         if x.ndim == 0:
@@ -345,7 +346,7 @@ class gather(Family):
     inputs = ("input", "index")
     options = ("dim",)
     vmap = "gather"
-    out = True
+    out = EXACT_AND_APART
     kernel = gather_array
     holomorphic = False
 
@@ -416,7 +417,7 @@ class take(Family):
 
     saved_as = {"input_shape": ""}
     inputs = ("input", "index")
-    out = (
+    out = Apart(
         "take(): self and out expected to have the same dtype, but got self.dtype = {wanted.alias} and out.dtype = "
         "{given.alias}"
     )

@@ -32,7 +32,8 @@ from leafgrad.ops.index.overwrite import expanded_warning, number_as, overwrite
 from leafgrad.ops.index.parse import checked_slice
 from leafgrad.ops.index.scatter import index_write
 from leafgrad.ops.index.slices import IN_FRONT, OF_PARTS, new_dimension, select, slice_, view_at, write_slice
-from leafgrad.ops.inplace import check_history, check_overlap, check_writable, copy_slices, replace, stand_in
+from leafgrad.ops.inplace import check_history, check_writable, copy_slices, replace, stand_in
+from leafgrad.ops.out import check_overlap
 from leafgrad.ops.pointwise.fill import copy_from, fill_with_tensor
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import composite, unseen

@@ -28,6 +28,7 @@ from leafgrad.ops.index.overwrite import (
 )
 from leafgrad.ops.index.scatter import scattered
 from leafgrad.ops.index.slices import around
+from leafgrad.ops.out import Apart
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import F32, F64, raw
@@ -160,7 +161,7 @@ class masked_select(Family):
     inputs = ("input", "mask")
     holomorphic = False
     meta = "refused"
-    out = "masked_select(): self and result must have the same scalar type"
+    out = Apart("masked_select(): self and result must have the same scalar type")
     exempt = {"vmap": "masked_select"}
 
     def kernel(x: A, mask: A) -> A:

@@ -24,8 +24,8 @@ from leafgrad._layouts import copy_in_format
 from leafgrad.kernels.moving import copied
 from leafgrad.kernels.select import INTEGERS
 from leafgrad.ops.creation.numbers import fits, refuse_overflow, to_array
-from leafgrad.ops.inplace import check_history, check_overlap, check_writable, rebase, stand_in
-from leafgrad.ops.out import is_expanded
+from leafgrad.ops.inplace import check_history, check_writable, rebase, stand_in
+from leafgrad.ops.out import check_overlap, is_expanded
 from leafgrad.ops.registry import Family, Operation
 
 A = Any  # an array, or a tensor under create_graph

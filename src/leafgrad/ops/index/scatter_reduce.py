@@ -87,6 +87,7 @@ class scatter_reduce(Family):
     options = ("dim", "reduce", "include_self")
     vmap = "gather"
     in_place = True
+    out = True
     node_names = ("IndexReduceBackward0",)  # what index_reduce records
 
     def kernel(x: A, at: A, src: A, dim: int, reduce: str, include_self: bool) -> A:
@@ -167,7 +168,7 @@ _SEVERAL_ZEROS = (
 )
 
 
-@composite(lambda t: _samples(t, 5, reductions=("prod", "mean", "amax", "amin")), in_place=True)
+@composite(lambda t: _samples(t, 5, reductions=("prod", "mean", "amax", "amin")), in_place=True, out=True)
 def index_reduce(
     input: Tensor, dim: Dim, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:

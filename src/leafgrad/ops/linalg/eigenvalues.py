@@ -17,6 +17,7 @@ from leafgrad.ops.linalg.matrices import (
     check_square,
     diagonal_matrix,
     diagonal_of,
+    in_columns,
     off_diagonal,
     row,
     times,
@@ -62,7 +63,7 @@ class linalg_eig(OfMatrices):
 
     def kernel(x: Array) -> Any:
         values, vectors = np.linalg.eig(x)
-        return in_complex(values, x), in_complex(vectors, x)
+        return in_complex(values, x), in_columns(in_complex(vectors, x))
 
     def call(A: Tensor) -> return_types.linalg_eig:
         check_eig("linalg.eig", A)

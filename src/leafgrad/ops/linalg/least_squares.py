@@ -20,6 +20,7 @@ from leafgrad.ops.linalg.matrices import (
     check_matrices,
     check_square,
     dominant,
+    in_columns,
     times,
 )
 from leafgrad.ops.linalg.products import matmul
@@ -215,7 +216,14 @@ class least_squares(OfMatrices):
     reference = lambda torch, a, b, rcond: torch.linalg.lstsq(a, b)[0]
 
     def kernel(a: Array, b: Array, rcond: Any) -> Array:
-        return pseudo_inverse(a, 0.0, rcond, False) @ b
+        solution = pseudo_inverse(a, 0.0, rcond, False) @ b
+        rows, columns = a.shape[-2:]
+        if rows <= columns:
+            return in_columns(solution)
+        # LAPACK leaves it at the top of the right-hand sides
+        whole = np.zeros((*solution.shape[:-2], solution.shape[-1], rows), solution.dtype).swapaxes(-1, -2)
+        whole[..., :columns, :] = solution
+        return whole[..., :columns, :]
 
     def call(A: Any, B: Any, rcond: Any) -> Any:
         _check_precision(A)

@@ -306,7 +306,7 @@ class linalg_lu_solve(OfMatrices):
     def kernel(lu: Array, pivots: Array, b: Array, left: bool, adjoint: bool) -> Array:
         p = permutation_matrices(permutations(pivots, lu.shape[-1]), lu.dtype)
         if left:
-            return substituted_twice(lu, p, b, adjoint)
+            return in_columns(substituted_twice(lu, p, b, adjoint))
         # XA = B is A* X* = B*
         return np.ascontiguousarray(adjoint_of(substituted_twice(lu, p, adjoint_of(b), not adjoint)))
 
@@ -452,4 +452,13 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = No
         "get_infos=True)\nshould be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
     )
     found = linalg_lu_factor_ex.function(input, pivot=pivot)  # singular matrices are not refused, nor by PyTorch
-    return tuple(found) if get_infos else tuple(found)[:2]
+    results = tuple(found) if get_infos else tuple(found)[:2]
+    if out is None:
+        return results
+    if len(out) != len(results):
+        raise errors.mistake(TypeError, f"expected tuple of {len(results)} elements but got {len(out)}")
+    if not isinstance(out, (tuple, list)):
+        raise errors.mistake(TypeError, f"argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    for target, result in zip(out, results):
+        target.resize_as_(result).copy_(result)
+    return out  # type: ignore[return-value]

@@ -50,7 +50,7 @@ def solved(a: Array, b: Array, left: bool) -> tuple[Array, Array]:
     vector for each matrix."""
     if b.ndim < a.ndim:
         x, info = solved(a, b[..., None], True)
-        return x[..., 0], info
+        return in_columns(x[..., 0]) if b.ndim > 1 else x[..., 0], info  # so do vectors of a batch in PyTorch
     if not left:
         x, info = solved(a.swapaxes(-1, -2), b.swapaxes(-1, -2), True)
         return np.ascontiguousarray(x.swapaxes(-1, -2)), info

@@ -267,7 +267,9 @@ class linalg_eigh(OfMatrices):
             by_vectors = times(adjoint(out1), g_vectors)
             if is_complex(out1):
                 check_choice("linalg_eigh_backward", "eigenvectors", diagonal_of(by_vectors))
-            inner = added(inner, by_vectors * off_diagonal(out1) / differences(out))
+            # a rotation of the vectors has no Hermitian part, and so the gradient is Hermitian, as the matrix is
+            turning = 0.5 * (by_vectors - adjoint(by_vectors))
+            inner = added(inner, turning * off_diagonal(out1) / differences(out))
         return times(out1, inner, adjoint(out1))
 
     samples = ValuesOnly(

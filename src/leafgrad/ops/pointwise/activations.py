@@ -15,7 +15,7 @@ from leafgrad.kernels.fused import activations as fused
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.numbers import to_array
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.out import CASTS, SAME_DTYPE
+from leafgrad.ops.out import ELEMENTWISE, SAME_DTYPE
 from leafgrad.ops.pointwise.select import bounded
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.public_forms import checked_functions
@@ -265,7 +265,7 @@ class threshold_(Activation):
     node_names = ("ThresholdBackward1",)  # in place
     public_name = "threshold"
     refuses = (BOOL, COMPLEX)
-    out = CASTS
+    out = ELEMENTWISE
     samples = staticmethod(lambda t: [S(t(3, 4), 0.2, 3.0), S(t(5), -1, 1), S(t(), 0, 0.0), S(t(0), 0, 0)])
 
     def kernel(x: A, threshold: Any, value: Any) -> A:

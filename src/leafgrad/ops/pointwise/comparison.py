@@ -14,7 +14,7 @@ from leafgrad._layouts import empty_like_array
 from leafgrad.kernels import native
 from leafgrad.kernels.fused import elements
 from leafgrad.kernels.language import F32, F64
-from leafgrad.ops.out import CASTS, SAME_DTYPE
+from leafgrad.ops.out import ELEMENTWISE, SAME_DTYPE
 from leafgrad.ops.pointwise.elementwise import Binary, Unary
 from leafgrad.ops.promotion import mixed_binary
 from leafgrad.ops.registry import Operation, op
@@ -192,7 +192,12 @@ def _isreal(x: Any) -> Any:
 
 isreal = _test("isreal", _isreal, "has each element no imaginary part?")
 logical_not = _test(
-    "logical_not", native(np.logical_not), "is each element zero?", in_place=True, in_place_function=False, out=CASTS
+    "logical_not",
+    native(np.logical_not),
+    "is each element zero?",
+    in_place=True,
+    in_place_function=False,
+    out=ELEMENTWISE,
 )
 bitwise_not = _test(
     "bitwise_not",

@@ -14,7 +14,7 @@ from leafgrad._layouts import copy_in_format, in_common_order
 from leafgrad.kernels import divide, native, subtract
 from leafgrad.kernels.fused import elements as fused
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.out import CASTS, SAME_DTYPE
+from leafgrad.ops.out import ELEMENTWISE, SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import checked_alpha
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, mul, opposite, reciprocal, scaled, sub, true_div
 from leafgrad.ops.promotion import OPERANDS, common_dtype
@@ -63,6 +63,7 @@ def _quotient(mode: str, kernel: Any, how: str) -> Any:
         "__doc__": f"div_{mode}(input, other): input / other, rounded {how}.",
         "kernel": kernel,
         "wide_numbers": True,
+        "takes_two_numbers": True,
         "node_name": "DivBackward2",
         "shows": {"rounding_mode": mode},
         "public_name": "",
@@ -83,7 +84,7 @@ _ROUNDINGS: dict[Any, Any] = {None: true_div, "floor": div_floor, "trunc": div_t
     lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0), S(t(3), t(3, low=0.5), rounding_mode="floor")],
     in_place=true_div,
     aliases=("divide",),
-    out=CASTS,
+    out=ELEMENTWISE,
     operators={"__truediv__": TensorOperators.__truediv__, "__div__": TensorOperators.__truediv__},
     in_python=("__rtruediv__", "__rdiv__"),
 )
@@ -96,7 +97,7 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: Roundi
     return _ROUNDINGS[rounding_mode].function(input, other)
 
 
-@composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=true_div, out=CASTS)
+@composite(lambda t: [S(t(3, 2), t(2, low=0.5)), S(t(3), 2.0)], in_place=true_div, out=ELEMENTWISE)
 def true_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """true_divide(input, other): input / other, in floating point."""
     return true_div.function(input, other)
@@ -108,6 +109,7 @@ class floor_divide(Rounded):
 
     kernel = floor_quotient
     wide_numbers = True
+    takes_two_numbers = True
     node_name = "NotImplemented"
     number_name = "NotImplemented(input)"
     operators = ("__floordiv__", "__rfloordiv__")

@@ -23,10 +23,10 @@ from leafgrad.kernels.fused import elements
 from leafgrad.ops.arguments import names_in_call
 from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.out import CASTS, SAME_DTYPE
+from leafgrad.ops.out import ELEMENTWISE, SAME_DTYPE
 from leafgrad.ops.pointwise.alpha import ALPHA, alpha_in_front, checked_alpha
 from leafgrad.ops.pointwise.where import where
-from leafgrad.ops.promotion import common_dtype, float_input, mixed_binary, operand
+from leafgrad.ops.promotion import NUMBERS, common_dtype, float_input, mixed_binary, not_an_operand
 from leafgrad.ops.registry import Family, Operation, op, registry, unseen
 from leafgrad.ops.samples import pairs, real
 from leafgrad.ops.signature import Deprecated, Number, Tensor
@@ -56,7 +56,7 @@ class Unary(Family, family=True):
     samples: Any = staticmethod(real())
     as_float = True
     in_place: Any = True
-    out: Any = CASTS
+    out: Any = ELEMENTWISE
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
@@ -300,14 +300,16 @@ class Binary(Family, family=True):
     follows_layout = True
     samples: Any = staticmethod(pairs())
     takes = ("Tensor | Number", "Tensor | Number")
+    takes_two_numbers = False  # may both be numbers? PyTorch makes a tensor of one of them, if there is no form for it
     apply: Any = staticmethod(broadcast_binary)
     in_place = True
-    out: Any = CASTS
+    out: Any = ELEMENTWISE
 
     @staticmethod
     def public(operation: Operation, body: dict[str, Any]) -> Callable[..., Any]:
         core, by_number, apply = operation.core, operation.by_number, body["apply"]
         one_name, number_by = by_number is core, operation.number_by
+        tensor_needed = not (body["takes_two_numbers"] or operation.takes_alpha)
 
         def function(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             if other.__class__ not in plain:
@@ -317,6 +319,8 @@ class Binary(Family, family=True):
             if isinstance(input, TensorBase):
                 result = apply(core if one_name or isinstance(other, TensorBase) else by_number, input, other)
             else:
+                if tensor_needed and isinstance(input, NUMBERS) and isinstance(other, NUMBERS):
+                    raise errors.no_tensor(operation.name, input, other)
                 result = mixed_binary(number_by, input, other)
             if result is NotImplemented:
                 raise not_an_operand(operation.name, input, other)
@@ -344,13 +348,6 @@ def overridden_by(name: str, input: Any, other: Any, **options: Any) -> Any:
     if takes_over(other) and "other" in names_in_call(2):
         return method_overridden(name, input, other=other, **options)
     return method_overridden(name, input, other, **options)
-
-
-def not_an_operand(name: str, input: Any, other: Any) -> TypeError:
-    """The error for two operands of which one is neither a tensor nor a number."""
-    if operand(input) is None:
-        return errors.not_a_tensor(name, "input", 1, input)
-    return errors.not_a_tensor(name, "other", 2, other)
 
 
 def as_many_as_elements(shapes: Sequence[Any]) -> int:
@@ -445,6 +442,7 @@ class mul(Binary):
 
     kernel = native(np.multiply)
     wide_numbers = True
+    takes_two_numbers = True
     aliases = ("multiply",)
     flops = as_many_as_elements
     operators = {"__mul__": TensorOperators.__mul__, "__rmul__": TensorOperators.__rmul__}
@@ -472,6 +470,7 @@ class true_div(Binary):
 
     kernel = native(np.true_divide)
     wide_numbers = True
+    takes_two_numbers = True
     as_float = True
     node_name = "DivBackward0"
     node_names = ("DivBackward1(input)",)  # by a number that is no argument, as in the mean of a loss

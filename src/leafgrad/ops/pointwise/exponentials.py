@@ -12,7 +12,7 @@ from leafgrad._dtypes import BOOL, COMPLEX, INTEGER, from_numpy_dtype
 from leafgrad.kernels import native
 from leafgrad.kernels.fused import elements
 from leafgrad.ops.creation.fresh import zeros_like
-from leafgrad.ops.out import CASTS
+from leafgrad.ops.out import ELEMENTWISE
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, exp, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import float_input
@@ -270,7 +270,7 @@ class logit(Family):
     follows_layout = True
     in_place = True
     in_place_function = True
-    out = CASTS
+    out = ELEMENTWISE
     places = ("special.logit",)
     refuses = (COMPLEX,)
 

@@ -19,7 +19,8 @@ from leafgrad.ops.creation.fresh import zeros_like
 from leafgrad.ops.creation.from_data import copied
 from leafgrad.ops.creation.numbers import fits
 from leafgrad.ops.index.overwrite import converted
-from leafgrad.ops.inplace import check_history, check_overlap, check_writable, in_place, replace
+from leafgrad.ops.inplace import check_history, check_writable, in_place, replace
+from leafgrad.ops.out import check_overlap
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S, real

@@ -14,7 +14,7 @@ from leafgrad._dtypes import BOOL, COMPLEX, FLOAT, HALF, INTEGER, from_numpy_dty
 from leafgrad.kernels import gamma_functions as kernels
 from leafgrad.kernels.fused import special as fused
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.out import CASTS
+from leafgrad.ops.out import ELEMENTWISE
 from leafgrad.ops.pointwise.elementwise import Binary, Unary, exp, log
 from leafgrad.ops.promotion import float_input
 from leafgrad.ops.public_forms import checked_methods
@@ -69,7 +69,7 @@ class polygamma(Family):
     refuses = (COMPLEX,)
     kernel_name = "polygamma"
     places = ("special.polygamma",)
-    out = CASTS
+    out = ELEMENTWISE
 
     def kernel(x: A, n: int) -> A:
         return kernels.polygamma(n, x)
@@ -129,7 +129,7 @@ class mvlgamma(Family):
     refuses = (COMPLEX,)
     places = ("special.multigammaln",)
     in_place_function = False
-    out = CASTS
+    out = ELEMENTWISE
 
     def call(input: Tensor, p: int) -> Tensor:
         if p < 1:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from leafgrad import errors
 from leafgrad._core.tensor import TensorBase, wrap
 from leafgrad._dtypes import COMPLEX, HALF
-from leafgrad.ops.out import CASTS
-from leafgrad.ops.promotion import mixed_binary
+from leafgrad.ops.out import ELEMENTWISE
+from leafgrad.ops.promotion import NUMBERS, mixed_binary
 from leafgrad.ops.registry import Family, Operation, op
 from leafgrad.ops.samples import S, ValuesOnly
 from leafgrad.ops.signature import Number, Tensor
@@ -56,6 +57,8 @@ def _samples(t: Any) -> list[S]:
 
 def _polynomial(name: str, kernel: Callable[[A, A], A], whose: str) -> Any:
     def call(input: Tensor | Number, n: Tensor | Number) -> Tensor:
+        if isinstance(input, NUMBERS) and isinstance(n, NUMBERS):
+            raise errors.no_tensor(made.name, input, n)
         # results do not require grad, whatever the operands do
         return mixed_binary(made.core, *[wrap(v.array) if isinstance(v, TensorBase) else v for v in (input, n)])
 
@@ -73,7 +76,7 @@ def _polynomial(name: str, kernel: Callable[[A, A], A], whose: str) -> Any:
         "differentiable": False,
         "vmap": "elementwise",
         "follows_layout": True,
-        "out": CASTS,
+        "out": ELEMENTWISE,
         "samples": ValuesOnly("not differentiated", _samples),
         "exempt": {"half precision": "PyTorch does not have it either"},
     }

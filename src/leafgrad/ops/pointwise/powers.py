@@ -18,7 +18,7 @@ from leafgrad.kernels.fused.elements import cube
 from leafgrad.ops.creation.fresh import zero_like, zeros_like
 from leafgrad.ops.creation.numbers import refuse_overflow, to_array
 from leafgrad.ops.inplace import in_place
-from leafgrad.ops.out import CASTS
+from leafgrad.ops.out import ELEMENTWISE
 from leafgrad.ops.pointwise.elementwise import Binary, log
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import NUMBERS, OPERANDS, common_dtype, mixed_binary
@@ -164,7 +164,7 @@ def power_of(self: Any, base: Any) -> Any:
 @composite(
     lambda t: [S(t(3, low=0.3), 2), S(t(3, low=0.3), exponent=t(3)), S(t(3, 1, low=0.3), t(2)), S(2.0, t(3))],
     in_place=True,
-    out=CASTS,
+    out=ELEMENTWISE,
     operators={"__pow__": power, "__rpow__": power_of},
     in_python=("__pow__", "__rpow__", "__ipow__"),
     checked=False,
@@ -174,10 +174,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     if isinstance(exponent, NUMBERS):
         if isinstance(input, TensorBase):
             return pow_number.function(input, exponent.item() if isinstance(exponent, np.generic) else exponent)
-        raise TypeError(
-            f"pow() received an invalid combination of arguments - got ({type(input).__name__}, "
-            f"{type(exponent).__name__}), but one of them has to be a Tensor"
-        )
+        raise errors.no_tensor("pow", input, exponent)
     if exponent.__class__ not in plain and (taken := method_overridden("pow", input, exponent)) is not UNCHANGED:
         return taken
     if isinstance(input, NUMBERS) and isinstance(exponent, TensorBase):
@@ -189,7 +186,7 @@ def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return pow_tensor.function(input, exponent)
 
 
-@composite(real(), in_place=True, in_place_function=True, out=CASTS, keeps_zero=True)
+@composite(real(), in_place=True, in_place_function=True, out=ELEMENTWISE, keeps_zero=True)
 def square(input: Tensor) -> Tensor:
     """square(input): each element times itself."""
     return pow_number.function(input, 2)

@@ -13,7 +13,7 @@ from leafgrad._core.tensor import TensorBase
 from leafgrad._dtypes import BOOL, INTEGER, dtype, from_numpy_dtype
 from leafgrad.kernels.fused import elements as fused
 from leafgrad.ops.creation.numbers import to_array
-from leafgrad.ops.out import CASTS
+from leafgrad.ops.out import ELEMENTWISE
 from leafgrad.ops.pointwise.where import mismatched_pair
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, op
@@ -51,7 +51,7 @@ class Adding(Family, family=True):
     vmap = "elementwise"
     jvp = "elementwise"
     in_place = True
-    out = CASTS
+    out = ELEMENTWISE
 
     def vjp_input(g: A) -> A:
         return g
@@ -175,7 +175,7 @@ class lerp(Between):
     inputs = ("input", "end", "weight")
     node_name = "LerpBackward1"
     in_place = True
-    out = CASTS
+    out = ELEMENTWISE
 
     kernel = fused.between_by_weights
     writes_into = True

@@ -15,6 +15,7 @@ from leafgrad.kernels.language import F32, F64
 from leafgrad.ops.arguments import matched
 from leafgrad.ops.creation.fresh import zero_like
 from leafgrad.ops.creation.numbers import to_array
+from leafgrad.ops.out import Elementwise
 from leafgrad.ops.promotion import cast, common_dtype, operand
 from leafgrad.ops.registry import Family, op
 from leafgrad.ops.samples import S
@@ -30,7 +31,7 @@ class where(Family):
     inputs = ("condition", "input", "other")
     vmap = "elementwise"
     follows_layout = True
-    out = "Expected out type to be {wanted.alias} but got {given.alias}"
+    out = Elementwise("Expected out type to be {wanted.alias} but got {given.alias}")
 
     kernel = fused.select
     signatures = (

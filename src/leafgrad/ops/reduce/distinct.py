@@ -45,7 +45,8 @@ def begins(rows: Array) -> Array:
 
 
 def chosen(x: Array, places: Array, dim: int | None) -> Array:
-    return x.reshape(-1)[places] if dim is None else x.take(places, dim)
+    """The elements, or the slices, each of which lies in memory in one piece."""
+    return x.reshape(-1)[places] if dim is None else np.moveaxis(np.moveaxis(x, dim, 0).take(places, 0), 0, dim)
 
 
 def counts_of(starts: Array, size: int) -> Array:

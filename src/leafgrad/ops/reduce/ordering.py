@@ -15,6 +15,7 @@ from leafgrad._layouts import laid_like
 from leafgrad.kernels.moving import copied, in_rows, native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.gather import gather_array, gather_sum
+from leafgrad.ops.out import EXACT_AND_APART, Apart
 from leafgrad.ops.reduce.common import F32, F64, ndarray, raw, starts_of_rows
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -283,7 +284,7 @@ class topk(Family):
     results = 2
     finds_any = True
     result_names = ("values", "indices")
-    out = True
+    out = EXACT_AND_APART
     vjp = _back
 
     def kernel(x: A, k: int, dim: int, largest: bool) -> Any:
@@ -323,7 +324,7 @@ class kthvalue(Family):
     results = 2
     finds_any = True
     result_names = ("values", "indices")
-    out = ("output values must be of same type as input", "output indices must be of scalar type Long")
+    out = (Apart("output values must be of same type as input"), "output indices must be of scalar type Long")
 
     def kernel(x: A, k: int, dim: int, keepdim: bool) -> Any:
         return of_rank(x, k - 1, dim, keepdim)

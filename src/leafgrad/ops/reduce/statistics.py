@@ -15,7 +15,7 @@ from leafgrad._dtypes import COMPLEX, FLOAT, from_numpy_dtype
 from leafgrad._dtypes import dtype as Dtype
 from leafgrad.kernels import multiply, native_reduction, subtract
 from leafgrad.ops.creation.fresh import zero_like
-from leafgrad.ops.out import CASTS, COMPUTED
+from leafgrad.ops.out import CASTS, COMPUTED, Castable
 from leafgrad.ops.pointwise.where import where
 from leafgrad.ops.promotion import cast
 from leafgrad.ops.reduce.common import (
@@ -274,7 +274,11 @@ class nansum(Reduction):
     samples = staticmethod(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t()), S(t(0, 3), 0)])
 
 
-@composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())], silent=True)
+OF_FLOATS = Castable("\"nansum_cpu\" not implemented for '{given.alias}'")
+OF_FLOATS.error = NotImplementedError
+
+
+@composite(lambda t: [S(t(3, 4)), S(t(3, 4), 0), S(t(2, 3, 4), (0, -1), True), S(t())], silent=True, out=OF_FLOATS)
 def nanmean(
     input: Tensor, dim: DimOrDims | None = None, keepdim: bool = False, *, dtype: Dtype | None = None
 ) -> Tensor:

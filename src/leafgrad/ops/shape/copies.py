@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from leafgrad import errors
 from leafgrad._core.bind import bind
 from leafgrad._core.node import Output
 from leafgrad._core.op import Op
@@ -91,6 +92,13 @@ def slice_copy(input: Tensor, dim: Dim = 0, start: int | None = None, end: int |
 )
 def narrow_copy(input: Tensor, dim: Dim, start: int | Tensor, length: int) -> Tensor:
     """narrow_copy(input, dim, start, length): a copy of narrow(dim, start, length)."""
+    shape = input.array.shape
+    if shape and dim >= len(shape):  # where all others raise an IndexError
+        words = "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false."
+        raise errors.mistake(RuntimeError, words)
+    if shape and length < 0 and start.__class__ is int:
+        size = shape[wrap_dim(dim, len(shape))]
+        raise errors.mistake(RuntimeError, f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return copied(narrow(input, dim, start, length), "NarrowCopyBackward0")
 
 

@@ -14,7 +14,7 @@ from leafgrad._layouts import in_format_of_all
 from leafgrad.kernels.moving import in_rows, native_move
 from leafgrad.ops.dimensions import wrap_dim
 from leafgrad.ops.index.slices import slice_
-from leafgrad.ops.out import Castable
+from leafgrad.ops.out import CastableApart
 from leafgrad.ops.promotion import cast, common_dtype
 from leafgrad.ops.registry import Family, composite, op
 from leafgrad.ops.samples import S
@@ -24,7 +24,7 @@ from leafgrad.ops.signature import Dim, Tensor, Tensors
 
 A = Any  # an array, or a tensor under create_graph
 
-JOINED = Castable("torch.cat(): input types can't be cast to the desired output type {given.alias}")
+JOINED = CastableApart("torch.cat(): input types can't be cast to the desired output type {given.alias}")
 JOINED.error = TypeError
 SKIPPED = -1  # stands where the size of a tensor would be that takes no part
 

@@ -26,7 +26,7 @@ from leafgrad.ops.creation.fresh import fresh
 from leafgrad.ops.dimensions import shape_arguments
 from leafgrad.ops.inplace import check_writable, stand_in
 from leafgrad.ops.pointwise.complex import view_as_complex, view_as_real
-from leafgrad.ops.public_forms import checked_methods
+from leafgrad.ops.public_forms import checked_functions, checked_methods
 from leafgrad.ops.shape.storage import StorageBase, shown_by
 from leafgrad.ops.shape.strides import Geometry, array_on, as_strided, bytes_needed, memory_of, offset_in_memory
 from leafgrad.ops.shape.views import squeeze, t, transpose, unsqueeze
@@ -208,3 +208,12 @@ METHODS = {
     "set_": set_,
     "resize_": resize_,
 }
+
+
+def resized_as(input: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
+    """resize_as_(input, the_template, *, memory_format=None): Tensor.resize_as_ as a function."""
+    return resize_as_(input, the_template, memory_format)
+
+
+resized_as.__name__ = resized_as.__qualname__ = "resize_as_"
+FUNCTIONS = checked_functions(resized_as)
