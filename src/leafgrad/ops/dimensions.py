@@ -14,7 +14,7 @@ from leafgrad import errors
 from leafgrad._core.tensor import TensorBase
 
 
-def wrap_dim(dim: Any, ndim: int) -> Any:
+def wrap_dim(dim: Any, ndim: int) -> int:
     """A dimension counted from the front; negative ones count from the end."""
     if type(dim) is int:  # typed below, where there are no calls; NumPy's integers are taken as well
         place: int = dim
@@ -25,7 +25,7 @@ def wrap_dim(dim: Any, ndim: int) -> Any:
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         raise errors.dimension_range(dim, limit)
-    return dim + limit if dim < 0 else dim
+    return index(dim + limit if dim < 0 else dim)
 
 
 def distinct_dims(dims: Sequence[Any], ndim: int, complaint: Any = None) -> tuple[Any, ...]:

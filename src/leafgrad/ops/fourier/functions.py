@@ -68,7 +68,7 @@ def check_size(size: int) -> int:
 def one_dim(t: Any, dim: int) -> int:
     if not t.array.ndim:
         raise errors.mistake(IndexError, f"Dimension specified as {dim} but tensor has no dimensions")
-    return wrap_dim(dim, t.array.ndim)  # type: ignore[no-any-return]
+    return wrap_dim(dim, t.array.ndim)
 
 
 def resized(t: Any, dims: Sequence[int], sizes: Sequence[int]) -> Any:

@@ -113,7 +113,7 @@ def one_dim(dim: int, ndim: int) -> int:
     """A single dimension, counted from the front."""
     if -ndim <= dim < ndim:
         return dim + ndim if dim < 0 else dim
-    return wrap_dim(dim, ndim)  # type: ignore[no-any-return]
+    return wrap_dim(dim, ndim)
 
 
 def named_dims(dim: Any, ndim: int) -> Dims:
