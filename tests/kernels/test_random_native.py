@@ -102,6 +102,83 @@ def test_pairs(dtype: str, mean: float, std: float) -> None:
         check_same(fast, plain)
 
 
+SHAPES = {
+    "below one": (0.01, 0.9),
+    "above one": (1.0, 3.0),
+    "around one": (0.5, 1.5),
+    "tiny": (1e-30, 1e-20),
+    "large": (10.0, 1e6),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("between", SHAPES.values(), ids=SHAPES)
+def test_gammas(dtype: str, between: tuple[float, float]) -> None:
+    fast, plain = both(21)
+    waiting: list[float | None] = [None, None]
+    for size in [*range(20), 1, 0, 1, 700, 3001]:
+        shapes = np.geomspace(*between, size).astype(dtype)
+        arrays = [np.empty(size, dtype), np.empty(size, dtype)]
+        for i, stream in enumerate((fast, plain)):
+            waiting[i] = stream.gammas(arrays[i], shapes, waiting[i])
+        assert arrays[0].tobytes() == arrays[1].tobytes()
+        assert waiting[0] == waiting[1]
+        check_same(fast, plain)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gammas_of_what_is_no_shape(dtype: str) -> None:
+    """Zero, negative numbers and nan give the smallest number; they draw as much in both forms."""
+    odd = [0.0, -0.0, -0.5, -0.7, -1.0, -3.0, np.nan, -np.inf, np.inf, 1e-38, 1e-45, 1e38, 1.0, 0.3]
+    shapes = np.array(odd * 5).astype(dtype).reshape(5, 14)
+    (fast, plain), arrays = both(22), [np.empty((5, 14), dtype), np.empty((5, 14), dtype)]
+    waiting = [stream.gammas(out, shapes, 0.25) for stream, out in zip((fast, plain), arrays)]
+    assert arrays[0].tobytes() == arrays[1].tobytes()
+    assert waiting[0] == waiting[1]
+    assert np.all(arrays[0][:, :8] == np.finfo(dtype).tiny)
+    assert np.all(arrays[0][:, 8] == np.inf)
+    check_same(fast, plain)
+    fresh = native.Stream(1)
+    assert fresh.gammas(np.empty(2), np.array([0.0, np.nan]), None) is None
+    assert fresh.gammas(np.empty(2), np.array([0.0, np.nan]), 0.5) == 0.5
+    assert fresh.fresh and fresh.changes == native.Stream(1).changes
+
+
+def trials(size: int) -> Array:
+    """What Stream.binomials takes, for few and many expected successes; every seventh time nothing is tried."""
+    p = np.resize([0.5, 0.2, 0.01, 1e-9, 0.37], size)
+    count = np.resize([1.0, 20.0, 3.0, 100.0, 5000.0, 1e6, 0.0], size)
+    rows = [count, p, count * p, np.sqrt(count * p * (1 - p)), p / (1 - p), np.floor((count + 1) * p), np.log1p(-p)]
+    return np.stack(rows)
+
+
+def test_numbers_of_events() -> None:
+    fast, plain = both(23)
+    for size in [*range(8), 100, 3001]:
+        rates = np.resize([0.0, 1e-40, 0.3, 3.0, 9.99, 10.0, 30.0, 1e4, 1e20, np.inf], size)
+        for method, parameters in (("poissons", rates), ("binomials", trials(size))):
+            got, want = (fill(stream, method, size, "float64", parameters) for stream in (fast, plain))
+            assert got.tobytes() == want.tobytes(), (method, size)
+            check_same(fast, plain)
+
+
+def test_parameters_that_do_not_fit_are_refused() -> None:
+    fast = native.Stream(0)
+    wrong: list[Any] = [np.ones(3), np.ones(4, np.float32), np.ones(8)[::2], np.ones((2, 4)), [1.0] * 4]
+    for parameters in wrong:
+        for method, rest in (("gammas", (None,)), ("poissons", ()), ("binomials", ())):
+            with pytest.raises(TypeError, match="a dense array of parameters is needed"):
+                getattr(fast, method)(np.empty(4), parameters, *rest)
+    for method, rest in (("gammas", (None,)), ("poissons", ()), ("binomials", ())):
+        with pytest.raises(TypeError, match=r"cannot fill an array of dtype\('int64'\)"):
+            getattr(fast, method)(np.empty(4, np.int64), np.ones(4), *rest)
+        with pytest.raises(TypeError):
+            getattr(fast, method)(np.empty(4))
+    with pytest.raises(TypeError):
+        fast.gammas(np.empty(4), np.ones(4), "a")
+    assert fast.fresh
+
+
 def untempered(words: Array) -> Array:
     """The state whose outputs are these words."""
     y = words ^ (words >> 18)

@@ -118,6 +118,37 @@ def test_numbers_everybody_knows() -> None:
     assert distributions.randint(gen.manual_seed(0), 0, 10, (4,)).tolist() == [4, 9, 3, 0]
 
 
+def test_numbers_of_events_without_end() -> None:
+    """PyTorch's numbers. It counts events in 64 bits, and what does not fit becomes the lowest of them."""
+    gen, lowest, inf, nan = distributions.Generator(), -(2.0**63), math.inf, math.nan
+    rates = np.array([inf, 1e19, 5e18, 1e300])
+    numbers = distributions.poisson(gen.manual_seed(0), rates)
+    assert numbers.tolist() == [lowest, lowest, 4.999999997676256e18, lowest]
+    assert distributions.uniform(gen, 1, np.float64).tolist() == [0.4528688488811142]
+    numbers = distributions.binomial(gen.manual_seed(0), np.stack([np.full(6, inf), np.full(6, 0.3)]))
+    assert np.array_equal(numbers, [inf, nan, inf, nan, nan, nan], equal_nan=True)
+    assert distributions.uniform(gen, 1, np.float64).tolist() == [0.40728157436444157]
+    assert distributions.binomial(gen.manual_seed(0), np.array([[10.0], [1e-320]])).tolist() == [0]
+
+
+def test_parameters_in_any_layout() -> None:
+    """Transposed, repeated, turned round, without elements or dimensions: drawn row by row, the result is dense."""
+    gen = distributions.Generator()
+    for dtype in (np.float32, np.float64):
+        base = np.linspace(0.2, 30, 24, dtype=dtype).reshape(4, 6)
+        for odd in (base.T, base[::-1, ::2], np.broadcast_to(base[:1], (3, 6)), base[:, :0], base[1, 1, ...]):
+            for draw_them in (distributions.standard_gamma, distributions.dirichlet, distributions.poisson):
+                got, want = draw_them(gen.manual_seed(3), odd), draw_them(gen.manual_seed(3), odd.copy("C"))
+                assert got.dtype == dtype
+                assert got.shape == odd.shape
+                assert got.flags.c_contiguous
+                assert got.tobytes() == want.tobytes()
+            trials = np.stack([np.floor(odd), odd / 64])
+            got, want = (distributions.binomial(gen.manual_seed(3), each) for each in (trials, trials.copy("C")))
+            assert got.dtype == dtype
+            assert np.array_equal(got, want)
+
+
 # ---------------------------------------------------------------------------------------------- generators
 
 

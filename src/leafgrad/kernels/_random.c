@@ -1,7 +1,8 @@
 /* A stream of random numbers in C: the class `Stream` of _random_numpy.py, which is the description of each method.
 
-   The arrays that are filled must lie dense in memory; they hold float32 or float64 unless told otherwise. A stream is not locked: whoever owns it sees to it that one thread draws at a time, also while the
-   interpreter lock is let go, which happens during large draws.
+   The arrays that are filled must lie dense in memory; they hold float32 or float64 unless told otherwise. A stream is
+   not locked: whoever owns it sees to it that one thread draws at a time, also while the interpreter lock is let go,
+   which happens during large draws.
 */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -13,8 +14,8 @@
 
 #include "pool.h"
 #include "random_loops.h"
+#include "random_rejection.h"
 
-#define PIECE (2 * PAIRS)     /* words at a time */
 #define LET_OTHERS_RUN 16384  /* numbers: from here on the interpreter lock is let go */
 
 typedef struct {
@@ -92,30 +93,6 @@ static PyObject *draw(Stream *self, PyArrayObject *array, drawing function, Draw
 
 #define PIECES(size) ptrdiff_t from = 0, n; (n = what->count - from < (size) ? what->count - from : (size)) > 0; from += n
 
-static void draw_units32(Twister *twister, float *out, ptrdiff_t count)
-{
-    uint32_t words[PIECE];
-    while (count > 0) {
-        ptrdiff_t n = count < PIECE ? count : PIECE;
-        take(twister, words, n);
-        units32(words, out, n);
-        out += n;
-        count -= n;
-    }
-}
-
-static void draw_units64(Twister *twister, double *out, ptrdiff_t count)
-{
-    uint32_t words[PIECE];
-    while (count > 0) {
-        ptrdiff_t n = count < PIECE / 2 ? count : PIECE / 2;
-        take(twister, words, 2 * n);
-        units64(words, out, n);
-        out += n;
-        count -= n;
-    }
-}
-
 static void uniform32(const Draw *what)
 {
     for (PIECES(PIECE)) {
@@ -192,6 +169,16 @@ static PyObject *Stream_normal_blocks(Stream *self, PyObject *const *args, Py_ss
     return wrong_dtype(array);
 }
 
+/* What waits of a pair, after numbers that took as many words as they needed. */
+static PyObject *after_draws(Stream *self, const Draws *draws)
+{
+    if (draws->drawn) {
+        self->changes++;
+        self->fresh = 0;
+    }
+    return draws->waits ? PyFloat_FromDouble(draws->waiting) : Py_NewRef(Py_None);
+}
+
 static PyObject *Stream_normal_pairs(Stream *self, PyObject *const *args, Py_ssize_t given)
 {
     PyArrayObject *array;
@@ -203,47 +190,19 @@ static PyObject *Stream_normal_pairs(Stream *self, PyObject *const *args, Py_ssi
     int waits = args[3] != Py_None;
     double waiting = waits ? PyFloat_AsDouble(args[3]) : 0.0;
     if (waits && PyErr_Occurred()) return NULL;
+    Draws draws = {&self->twister, 0, waits, waiting};
     npy_intp count = PyArray_SIZE(array);
     for (npy_intp i = 0; i < count; i++) {
-        double number = waiting;
-        if (!waits) {
-            uint32_t words[4];
-            take(&self->twister, words, 4);
-            self->changes++;
-            self->fresh = 0;
-            double angle = 6.283185307179586 * unit64(words[0], words[1]);
-            double radius = sqrt(-2.0 * log1p(-unit64(words[2], words[3])));
-            number = radius * libm_cos(angle);
-            waiting = radius * libm_sin(angle);
-        }
-        waits = !waits;
-        number = fma(number, std, mean);
+        double number = fma(next_normal(&draws), std, mean);
         if (is_float) ((float *)PyArray_DATA(array))[i] = (float)number;
         else ((double *)PyArray_DATA(array))[i] = number;
     }
-    return waits ? PyFloat_FromDouble(waiting) : Py_NewRef(Py_None);
+    return after_draws(self, &draws);
 }
 
 /* -- exponential numbers -------------------------------------------------------------------------------------------- */
 
 #define CHUNK 32768 /* numbers whose logarithms threads share */
-
-typedef struct {
-    const double *units;
-    void *out;
-    double scale;
-    int is_float;
-} Logarithms;
-
-static void take_logarithms(void *context, ptrdiff_t first, ptrdiff_t last)
-{
-    const Logarithms *work = context;
-    for (ptrdiff_t i = first; i < last; i++) {
-        double number = work->scale * log1p(-work->units[i]);
-        if (work->is_float) ((float *)work->out)[i] = (float)number;
-        else ((double *)work->out)[i] = number;
-    }
-}
 
 static void exponential(const Draw *what)
 {
@@ -342,31 +301,7 @@ static PyObject *Stream_integers(Stream *self, PyObject *const *args, Py_ssize_t
     return draw(self, array, integers, what);
 }
 
-#define AHEAD 24               /* exchanges whose memory is asked for in advance: a large array is in no cache */
 #define UNTIL_SIGNALS (1 << 24) /* exchanges between two looks for a signal, such as Ctrl-C */
-
-static inline int64_t *place_further_on(int64_t *here, uint64_t left, uint32_t word)
-{
-    return here + (left >> 32 ? word : word % (uint32_t)left);
-}
-
-/* Exchange each of the numbers [from, to) with one at a random place further on. */
-static void exchange(Twister *twister, int64_t *out, ptrdiff_t count, ptrdiff_t from, ptrdiff_t to)
-{
-    uint32_t words[PIECE];
-    for (ptrdiff_t n; from < to; from += n) {
-        n = to - from < PIECE ? to - from : PIECE;
-        take(twister, words, n);
-        for (ptrdiff_t i = 0; i < n; i++) {
-            int64_t *here = out + from + i, number = *here;
-            uint64_t left = (uint64_t)(count - from - i);
-            if (i + AHEAD < n) __builtin_prefetch(place_further_on(here + AHEAD, left - AHEAD, words[i + AHEAD]), 1);
-            int64_t *there = place_further_on(here, left, words[i]);
-            *here = *there;
-            *there = number;
-        }
-    }
-}
 
 static PyObject *Stream_permutation(Stream *self, PyObject *out)
 {
@@ -391,6 +326,58 @@ static PyObject *Stream_permutation(Stream *self, PyObject *out)
         if (PyErr_CheckSignals() < 0) return NULL;
     }
     Py_RETURN_NONE;
+}
+
+/* -- numbers that are accepted or rejected: f(draws, parameters, where to, how many) ------------------------------- */
+
+typedef void (*rejecting)(Draws *, const void *, void *, ptrdiff_t);
+
+/* Fill args[0], `rows` parameters for each number in args[1]. What waits of a pair of normals afterwards is returned. */
+static PyObject *draw_by_rejection(Stream *self, PyObject *const *args, rejecting function, int rows, PyObject *waiting)
+{
+    PyArrayObject *out = dense(args[0]), *parameters = (PyArrayObject *)args[1];
+    if (out == NULL) return NULL;
+    if (!PyArray_Check(args[1]) || !PyArray_ISCARRAY_RO(parameters) || PyArray_TYPE(parameters) != PyArray_TYPE(out)
+        || PyArray_SIZE(parameters) != rows * PyArray_SIZE(out)) {
+        return PyErr_Format(PyExc_TypeError, "Stream: a dense array of parameters is needed");
+    }
+    Draws draws = {&self->twister, 0, waiting != Py_None, 0};
+    if (draws.waits && (draws.waiting = PyFloat_AsDouble(waiting), PyErr_Occurred())) return NULL;
+    ptrdiff_t count = PyArray_SIZE(out);
+    if (count < LET_OTHERS_RUN / 16) { /* each takes as long as some sixteen uniforms */
+        function(&draws, PyArray_DATA(parameters), PyArray_DATA(out), count);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        function(&draws, PyArray_DATA(parameters), PyArray_DATA(out), count);
+        Py_END_ALLOW_THREADS
+    }
+    return after_draws(self, &draws);
+}
+
+static PyObject *Stream_gammas(Stream *self, PyObject *const *args, Py_ssize_t given)
+{
+    if (!enough("gammas", given, 3, 3) || dense(args[0]) == NULL) return NULL;
+    int type = PyArray_TYPE((PyArrayObject *)args[0]);
+    if (type != NPY_FLOAT && type != NPY_DOUBLE) return wrong_dtype((PyArrayObject *)args[0]);
+    return draw_by_rejection(self, args, type == NPY_FLOAT ? gammas32 : gammas64, 1, args[2]);
+}
+
+static PyObject *events(Stream *self, PyObject *const *args, Py_ssize_t given, const char *name, rejecting function,
+                        int rows)
+{
+    if (!enough(name, given, 2, 2) || dense(args[0]) == NULL) return NULL;
+    if (PyArray_TYPE((PyArrayObject *)args[0]) != NPY_DOUBLE) return wrong_dtype((PyArrayObject *)args[0]);
+    return draw_by_rejection(self, args, function, rows, Py_None);
+}
+
+static PyObject *Stream_poissons(Stream *self, PyObject *const *args, Py_ssize_t given)
+{
+    return events(self, args, given, "poissons", poissons, 1);
+}
+
+static PyObject *Stream_binomials(Stream *self, PyObject *const *args, Py_ssize_t given)
+{
+    return events(self, args, given, "binomials", binomials, sizeof(Trials) / sizeof(double));
 }
 
 /* -- the state ----------------------------------------------------------------------------------------------------- */
@@ -449,7 +436,8 @@ static PyMethodDef Stream_methods[] = {
     METHOD(reseed, METH_O), METHOD(state, METH_NOARGS), METHOD(load, METH_VARARGS),
     METHOD(uniform, METH_FASTCALL), METHOD(normal_blocks, METH_FASTCALL), METHOD(normal_pairs, METH_FASTCALL),
     METHOD(bernoulli, METH_FASTCALL), METHOD(integers, METH_FASTCALL), METHOD(permutation, METH_O),
-    METHOD(exponential, METH_FASTCALL),
+    METHOD(exponential, METH_FASTCALL), METHOD(gammas, METH_FASTCALL), METHOD(poissons, METH_FASTCALL),
+    METHOD(binomials, METH_FASTCALL),
     {NULL},
 };
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from leafgrad.kernels import _random_rejection
 from leafgrad.kernels._random_rounding import add_scaled, spacing
 
 if TYPE_CHECKING:
@@ -260,6 +261,22 @@ class Stream:
         else:
             out[...] = values
         return waiting
+
+    # -- numbers that are accepted or rejected ------------------------------------------------------------------------
+
+    def gammas(self, out: Array, shapes: Array, waiting: float | None) -> float | None:
+        """Standard gamma numbers, not below the smallest normal number, for shapes of the same dtype. `waiting` and
+        what is returned are those of normal_pairs."""
+        return _random_rejection.gammas(self, out, shapes, waiting)
+
+    def poissons(self, out: Array, rates: Array) -> None:
+        """How many events there are, where so many are expected, all in float64."""
+        _random_rejection.poissons(self, out, rates)
+
+    def binomials(self, out: Array, parameters: Array) -> None:
+        """Numbers of successes, in float64, of seven arrays one after the other: how many trials, with which
+        probability, and of that distribution mean, standard deviation, odds, mode, and log(1 - probability)."""
+        _random_rejection.binomials(self, out, parameters)
 
 
 _NO_WORDS: NDArray[np.uint64] = np.empty(0, np.uint64)

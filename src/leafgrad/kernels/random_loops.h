@@ -52,6 +52,8 @@ static int has_fma(void)
 
 #define WORDS 624
 #define SHIFT 397
+#define PAIRS 512         /* of normals at a time: they stay in the first cache */
+#define PIECE (2 * PAIRS) /* words at a time */
 
 typedef struct {
     uint32_t key[WORDS];   /* the state */
@@ -171,6 +173,48 @@ TWO_FORMS(stretch64, (double *out, ptrdiff_t count, double low, double high), (o
 TWO_FORMS(scale32, (float *out, ptrdiff_t count, float b, float c), (out, count, b, c))
 TWO_FORMS(scale64, (double *out, ptrdiff_t count, double b, double c), (out, count, b, c))
 
+static void draw_units32(Twister *twister, float *out, ptrdiff_t count)
+{
+    uint32_t words[PIECE];
+    while (count > 0) {
+        ptrdiff_t n = count < PIECE ? count : PIECE;
+        take(twister, words, n);
+        units32(words, out, n);
+        out += n;
+        count -= n;
+    }
+}
+
+static void draw_units64(Twister *twister, double *out, ptrdiff_t count)
+{
+    uint32_t words[PIECE];
+    while (count > 0) {
+        ptrdiff_t n = count < PIECE / 2 ? count : PIECE / 2;
+        take(twister, words, 2 * n);
+        units64(words, out, n);
+        out += n;
+        count -= n;
+    }
+}
+
+/* What exponential numbers are made of; threads share the work. */
+typedef struct {
+    const double *units;
+    void *out;
+    double scale;
+    int is_float;
+} Logarithms;
+
+static void take_logarithms(void *context, ptrdiff_t first, ptrdiff_t last)
+{
+    const Logarithms *work = context;
+    for (ptrdiff_t i = first; i < last; i++) {
+        double number = work->scale * log1p(-work->units[i]);
+        if (work->is_float) ((float *)work->out)[i] = (float)number;
+        else ((double *)work->out)[i] = number;
+    }
+}
+
 /* -- integers ------------------------------------------------------------------------------------------------------ */
 
 /* base + word % span for 2 <= span < 2^30. The quotient is found by multiplication and may be one off. */
@@ -199,9 +243,32 @@ TWO_FORMS(remainders, (const uint32_t *words, int64_t *out, ptrdiff_t count, int
           (words, out, count, span, base))
 TWO_FORMS(below, (const uint32_t *words, uint8_t *out, ptrdiff_t count, uint64_t limit), (words, out, count, limit))
 
-/* -- normals ------------------------------------------------------------------------------------------------------- */
+#define AHEAD 24 /* exchanges whose memory is asked for in advance: a large array is in no cache */
 
-#define PAIRS 512 /* at a time: they stay in the first cache */
+static inline int64_t *place_further_on(int64_t *here, uint64_t left, uint32_t word)
+{
+    return here + (left >> 32 ? word : word % (uint32_t)left);
+}
+
+/* Exchange each of the numbers [from, to) with one at a random place further on. */
+static void exchange(Twister *twister, int64_t *out, ptrdiff_t count, ptrdiff_t from, ptrdiff_t to)
+{
+    uint32_t words[PIECE];
+    for (ptrdiff_t n; from < to; from += n) {
+        n = to - from < PIECE ? to - from : PIECE;
+        take(twister, words, n);
+        for (ptrdiff_t i = 0; i < n; i++) {
+            int64_t *here = out + from + i, number = *here;
+            uint64_t left = (uint64_t)(count - from - i);
+            if (i + AHEAD < n) __builtin_prefetch(place_further_on(here + AHEAD, left - AHEAD, words[i + AHEAD]), 1);
+            int64_t *there = place_further_on(here, left, words[i]);
+            *here = *there;
+            *there = number;
+        }
+    }
+}
+
+/* -- normals ------------------------------------------------------------------------------------------------------- */
 
 BODY int32_t bits_of(float x)
 {
