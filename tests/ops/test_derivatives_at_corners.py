@@ -91,3 +91,14 @@ def test_second_derivatives_of_linear_layers_are_none_as_in_pytorch(layer: Calla
     assert torch.autograd.grad(first.sum(), x, retain_graph=True, allow_unused=True) == (None,)
     with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
         torch.autograd.grad(first.sum(), x)
+
+
+@pytest.mark.parametrize("at", [-12.0, -6.0, -0.5, 0.5, 6.0, 12.0])
+def test_second_derivatives_of_logsigmoid_are_exact_on_both_sides(at: float) -> None:
+    """1 - sigmoid(x) has few digits where a sigmoid is nearly 1."""
+    found = []
+    for dtype in (torch.float32, torch.float64):
+        x = torch.tensor(at, dtype=dtype, requires_grad=True)
+        (slope,) = torch.autograd.grad(F.logsigmoid(x), x, create_graph=True)
+        found.append(torch.autograd.grad(slope, x)[0].item())
+    assert found[0] == pytest.approx(found[1], rel=1e-6)

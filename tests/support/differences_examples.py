@@ -109,6 +109,14 @@ def outcome(torch: Any, code: str) -> str:
         x.sgn().sum().backward()
         return x.grad.tolist()
 
+    def third_derivative_of_batch_norm() -> Any:
+        x = torch.tensor([1.14613], dtype=torch.float64, requires_grad=True)
+        normed = torch.nn.functional.batch_norm(x * torch.tensor([[1, 2], [-1, 3]]), None, None, training=True, eps=0.1)
+        derivative = normed[1] @ torch.tensor([3.0, 4.0], dtype=torch.float64)
+        for _ in range(3):
+            (derivative,) = torch.autograd.grad(derivative.sum(), x, create_graph=True)
+        return float(f"{derivative.item():.4g}")
+
     def real_value_in_complex(method: str) -> Any:
         value = torch.ones(1, requires_grad=True)
         getattr(torch.zeros(2, dtype=torch.complex64), method)(value[0]).real.sum().backward()

@@ -107,7 +107,9 @@ def log_sigmoid(x: Vector) -> Vector:
 
 @elementwise
 def log_sigmoid_backward(g: Vector, x: Vector) -> Vector:
-    return g * sigmoid(-x)
+    """g * sigmoid(-x), by a sigmoid of at most a half: second derivatives have 1 minus that, which is exact."""
+    small = sigmoid(where(x < 0, x, -x))
+    return g * where(x < 0, 1 - small, small)
 
 
 @elementwise
