@@ -359,11 +359,13 @@ def candidates(m: Any, name: str = "") -> list[tuple[Any, ...]]:
         "addr": [(x, v, v), (v, v, v), (i, k, k)],
         "cholesky": [(x @ x.mT,), (x @ x.mT, True)],
         "cross": [(m.eye(3), m.ones(3, 3)), (m.eye(3), m.ones(3, 3), 1), (m.arange(3), m.arange(3) + 1)],
+        "index_reduce": [(x, 0, k, y, "amax"), (x, 1, k, y, "prod")],
         "lu_solve": [(y, *m.linalg.lu_factor(x)), (y[None], *m.linalg.lu_factor(x[None]))],
         "lu_unpack": [m.linalg.lu_factor(x), m.linalg.lu_factor(x[None])],
         "ormqr": [(*m.geqrf(x), y), (*m.geqrf(x), y, False, True)],
         "polygamma": [(0, x), (1, x), (2, x.t()), (1, i)],
         "renorm": [(x, 2, 0, 0.5), (x, 1, 1, 0.5), (x.t(), 2, -1, 0.5)],
+        "scatter_reduce": [(x, 0, j, y, "amax"), (x, 1, j, y, "prod"), (x.t(), 1, j, y, "mean")],
     }.get(name, [])  # fmt: skip
 
 

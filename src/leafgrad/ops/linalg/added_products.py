@@ -233,9 +233,9 @@ def reshaped(t: Any, shape: tuple[int, ...]) -> Any:
 
 
 def arranged(t: Any, order: list[int], shape: tuple[int, ...]) -> Any:
-    """Dimensions in another order, as a matrix or a vector."""
-    moved = t.needs_grad or order != list(range(len(order)))
-    return reshaped(t.permute(*order) if moved else t, shape)
+    """Dimensions in another order, as a matrix or a vector. A vector is one already, in PyTorch too."""
+    moved = t.permute(*order) if t.needs_grad or order != list(range(len(order))) else t
+    return moved if len(order) == len(shape) == 1 else reshaped(moved, shape)
 
 
 def contracted(a: Any, b: Any, dims: tuple[list[int], list[int]]) -> Any:
