@@ -53,7 +53,7 @@ PROFILES: dict[str, str] = {
     "threads that wait for each other, a seventh in Python, a tenth in the fused cells. Where lines of the cache "
     "travel slowly between the cores both libraries take 1.7 times as long.",
     "tanh-gelu by operators, 4,194,304": "seven tenths of the samples are in NumPy's loops, a tenth in the system, "
-    "which clears pages: the time is that of the memory. The ratio is 1.35 to 1.7 from run to run.",
+    "which clears pages: the time is that of the memory. The ratio is 1.3 to 1.7 from run to run.",
     "layer norm, 4,096x256": "three quarters of the samples are in the two fused kernels, which read and write 20 MB "
     "in 0.34 ms. The ratio is 1.1 to 1.35 from run to run.",
     "Hessian-vector product, 1,000 variables": "120 us. Six tenths of the samples are in the interpreter and its "
@@ -64,7 +64,7 @@ PROFILES: dict[str, str] = {
     "vmap over grad, 16 tasks, Adam": "2.0 ms, half of it in the backward pass through 70 recorded operations on many "
     "samples, a sixth in their forward kernels, the rest in Python: modes, promotion, replaced parameters. PyTorch "
     "takes 2.4 to 2.8 ms from run to run, so that the ratio is 1.2 to 1.4.",
-    "matrix product, 64x64": "24 us, three products, their graph and two gradients. The ratio is 1.99 to 2.03.",
+    "matrix product, 64x64": "24 us, three products, their graph and two gradients. The ratio is 1.95 to 2.03.",
     "SGD, 4 tensors": "three quarters of the samples are in one loop, which reads 8 MB and writes 4 in 58 us, 200 "
     "GB/s.",
     "Muon, 4 tensors": "seven tenths of the samples are in the products of bfloat16, nearly all of them in tiles that "
