@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,7 @@ from leafgrad.ops.index.gather import add_at, gather_array, rows_summed, slices_
 from leafgrad.ops.index.parse import flat_index
 from leafgrad.ops.index.scatter import scattered
 
-
-@pytest.fixture(autouse=True)
-def two_threads() -> Iterator[None]:
-    """Two threads, also where there is one core."""
-    kernels.use_threads(2)
-    yield
-    kernels.use_threads(kernels.available_cores())
+pytestmark = pytest.mark.usefixtures("two_threads")
 
 
 @st.composite

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,13 +40,7 @@ SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 1e38, -
 KINDS = [np.float32, np.float64]
 
 
-@pytest.fixture(autouse=True)
-def two_threads() -> Iterator[None]:
-    """Two threads, also where there is one core; and NumPy does not warn of nan."""
-    kernels.use_threads(2)
-    with np.errstate(all="ignore"):
-        yield
-    kernels.use_threads(kernels.available_cores())
+pytestmark = pytest.mark.usefixtures("two_threads", "silent_numpy")
 
 
 OPERATIONS = {entry.name: entry for entry in entries()}

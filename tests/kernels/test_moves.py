@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,19 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafgrad import kernels
 from leafgrad.kernels.moving import copied, counted, filled, full, spaced, total_of_targets, written
 from leafgrad.kernels.select import choose
 from leafgrad.ops.shape.arrange import flip
 from leafgrad.ops.shape.join import cat
 
-
-@pytest.fixture(autouse=True)
-def two_threads() -> Iterator[None]:
-    """Two threads, also where there is one core."""
-    kernels.use_threads(2)
-    yield
-    kernels.use_threads(kernels.available_cores())
+pytestmark = pytest.mark.usefixtures("two_threads")
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,7 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 1e-310, 3e38, 1.0,
 is_zero: Any = native(np.logical_not)
 
 
-@pytest.fixture(autouse=True)
-def two_threads() -> Iterator[None]:
-    """Two threads, also where there is one core; nobody is told of divisions by zero."""
-    kernels.use_threads(2)
-    with np.errstate(all="ignore"):
-        yield
-    kernels.use_threads(kernels.available_cores())
+pytestmark = pytest.mark.usefixtures("two_threads", "silent_numpy")
 
 
 def same_bits(found: Any, expected: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,13 +36,7 @@ SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 3.0]
 NATIVE = hasattr(common.total, "otherwise")
 
 
-@pytest.fixture(autouse=True)
-def two_threads() -> Iterator[None]:
-    """Two threads, also where there is one core; and NumPy does not warn of nan."""
-    kernels.use_threads(2)
-    with np.errstate(all="ignore"):
-        yield
-    kernels.use_threads(kernels.available_cores())
+pytestmark = pytest.mark.usefixtures("two_threads", "silent_numpy")
 
 
 def on_numpy(function: Callable[..., Any], *args: Any) -> Any:
